@@ -6,13 +6,13 @@ import pytest
 
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.outcomes import (
     Failed,
     ImplementationChoice,
     NonStrict,
-    NotReached,
+    attempt_that_ended,
     likely_framing_cause,
-    make_attempt,
 )
 from croupier.conformance.oldmaid.suites import PLAYERS, TABLES
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
@@ -75,7 +75,7 @@ def outcome(
     error: Exception | None, clause: str = "4.3", *, strict: bool = False, failure_is_choice: bool = False
 ) -> Outcome:
     case = Case(clause=f"oldmaid-{clause}", slug="x", title="A case", failure_is_choice=failure_is_choice)
-    return make_attempt(case, error, (), strict=strict).outcome
+    return attempt_that_ended(case, error, (), strict=strict).outcome
 
 
 def test_outcome_of_errors() -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
-from croupier.conformance.holdem.deviations import Deviation
+from croupier.conformance.holdem.deviations import HttpDeviation
 from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
     FORM_DIALECTS,
@@ -37,7 +37,11 @@ NOT_JSON: Final = Cause("it answers with something that is not JSON")
 
 
 def likely_cause(
-    deviation: Deviation, *, is_hspe_go: bool = False, dialect: Dialect = "readme", detected: HttpDialect | None = None
+    deviation: HttpDeviation,
+    *,
+    is_hspe_go: bool = False,
+    dialect: Dialect = "readme",
+    detected: HttpDialect | None = None,
 ) -> Cause | None:
     """Return the likely cause of a deviation, None if none is known.
 
@@ -80,11 +84,11 @@ def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go:
     return dialect_cause([BARE_GUID_DIALECT]) if is_bare else None
 
 
-def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dialect) -> Sequence[Deviation]:
+def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dialect) -> Sequence[HttpDeviation]:
     """The deviations in form of a response that shows one game, or all of them."""
     parse = parse_games if operation_name(request.target) == "get_games" else parse_game
     return parse(response.body, dialect).errors
 
 
-def _is_same(error: Deviation, deviation: Deviation) -> bool:
+def _is_same(error: HttpDeviation, deviation: HttpDeviation) -> bool:
     return (error.clause, error.expected, error.actual) == (deviation.clause, deviation.expected, deviation.actual)

@@ -7,8 +7,9 @@ from typing import Final
 
 from msgspec import structs
 
+from croupier.conformance.deviations import make_attempt
 from croupier.conformance.holdem.bot_experiments import explain_crash, explain_variation
-from croupier.conformance.holdem.deviations import Deviation, attempt_with, deviation, worst_deviation
+from croupier.conformance.holdem.deviations import HttpDeviation, deviation, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
 from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
@@ -116,7 +117,7 @@ class ClientCaseRun:
 
     async def _watch_bot(
         self, test_server: HoldemTestServer, program: ProgramUnderTest, game: str
-    ) -> tuple[Deviation | None, str]:
+    ) -> tuple[HttpDeviation | None, str]:
         """Watch the bot play; return a deviation or None, and the reason if nothing could be judged."""
         setup = self._setup
         ended = asyncio.create_task(program.wait_ended(self._timeout))
@@ -190,7 +191,7 @@ class ClientCaseRun:
         ]
         return not stacks or stacks[-1] > 0
 
-    def _judge_exit(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> Deviation | None:
+    def _judge_exit(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> HttpDeviation | None:
         """Judge a bot that exited before the case was over."""
         status = program.status
         assert status is not None, "the program is still running"
@@ -207,7 +208,7 @@ class ClientCaseRun:
         hands_due = format_count(self._setup.hands, "hand")
         return deviation(self._case.clause, hands_due, exit_text, kind=FoundKind.CLOSED)
 
-    def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[Deviation | None, str]:
+    def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[HttpDeviation | None, str]:
         """Judge a bot that has used up the timeout of the case."""
         if not test_server.requests and not test_server.malformed:
             return deviation("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
@@ -225,7 +226,7 @@ class ClientCaseRun:
         hands = format_count(self._setup.hands, "hand")
         return None, f"only {self._hands_played(test_server)} of {hands} were over after {self._timeout:g} s"
 
-    def _judge(self, test_server: HoldemTestServer, failed: Deviation | None, reason: str) -> Attempt:
+    def _judge(self, test_server: HoldemTestServer, failed: HttpDeviation | None, reason: str) -> Attempt:
         case = self._case
         found = list(judge_requests(test_server, excused_clauses=self._setup.excused_clauses))
         if failed is not None:
@@ -241,4 +242,4 @@ class ClientCaseRun:
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
-        return attempt_with(worst, dialogue[: at + 1], strict=self._config.strict)
+        return make_attempt(worst, dialogue[: at + 1], strict=self._config.strict)

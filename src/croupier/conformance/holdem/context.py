@@ -9,7 +9,8 @@ from msgspec.json import encode
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
+from croupier.conformance.deviations import NotReached
+from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
 from croupier.conformance.holdem.exchange import NOBODY, Exchange
 from croupier.conformance.holdem.operations import match_target
@@ -328,7 +329,7 @@ class HoldemContext(Exchange):
             if self.deviations[-1].clause in TURN_CLAUSES:
                 self.deviations.remove(seen)
 
-    def add_violation(self, violation: Violation, game: Game | None = None) -> Deviation:
+    def add_violation(self, violation: Violation, game: Game | None = None) -> HttpDeviation:
         """Record what a referee has found, with the names of the players in place of their GUIDs.
 
         A player who is missing in the `game`, and has joined another one, has lost the seat by that (3.8).

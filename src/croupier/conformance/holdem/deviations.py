@@ -3,14 +3,10 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.clauses import find_clause
-from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.results import Failure, Outcome
-from croupier.conformance.suite import Attempt
+from croupier.conformance.deviations import Deviation
+from croupier.conformance.results import Outcome
 
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
 """The clauses of dialect hspe-go: not in the document, but required of servers tested with that dialect."""
@@ -22,14 +18,13 @@ OUTCOMES_WORST_FIRST: Final = (Outcome.FAIL, Outcome.UNIMPLEMENTED, Outcome.NON_
 """Outcomes of deviations, the most serious first."""
 
 
-class Deviation(Failure, frozen=True, kw_only=True):
-    """A deviation from a clause, and how serious it is.
+class HttpDeviation(Deviation, frozen=True, kw_only=True):
+    """A deviation that requests and responses show.
 
     `line_count` is the length of the dialogue when it was found. `wanted_status` is the expected status if the status
     is what deviates, and `exchange` the last request with its response; None if there is none.
     """
 
-    outcome: Outcome
     line_count: int = 0
     wanted_status: int | None = None
     exchange: tuple[SentRequest, ReceivedResponse] | None = None
@@ -37,10 +32,6 @@ class Deviation(Failure, frozen=True, kw_only=True):
 
 class CaseAborted(Exception):
     """The conversation cannot go on; the deviations recorded so far are all."""
-
-
-class NotReached(Exception):
-    """The case did not reach the situation it is about; the text says why."""
 
 
 def default_outcome(name: str) -> Outcome:
@@ -51,26 +42,15 @@ def default_outcome(name: str) -> Outcome:
     return Outcome.CHOICE if is_choice else Outcome.FAIL
 
 
-def deviation(clause: str, expected: str, actual: str, outcome: Outcome | None = None, **more: Any) -> Deviation:
+def deviation(clause: str, expected: str, actual: str, outcome: Outcome | None = None, **more: Any) -> HttpDeviation:
     """Return a deviation with `more` fields; without an outcome the clause decides it."""
-    return Deviation(clause, expected, actual, outcome=outcome or default_outcome(clause), **more)
+    return HttpDeviation(clause, expected, actual, outcome=outcome or default_outcome(clause), **more)
 
 
-def worst_deviation(deviations: Sequence[Deviation], *, preferred: Collection[str]) -> Deviation | None:
+def worst_deviation(deviations: Sequence[HttpDeviation], *, preferred: Collection[str]) -> HttpDeviation | None:
     """Return the most serious deviation, preferring the clauses in `preferred`; None if there is none."""
     return min(
         deviations,
         key=lambda each: (OUTCOMES_WORST_FIRST.index(each.outcome), each.clause not in preferred),
         default=None,
     )
-
-
-def attempt_with(
-    worst: Deviation, lines: Sequence[DialogueLine], cause: Cause | None = None, *, strict: bool
-) -> Attempt:
-    """Return the attempt whose worst deviation this is; a strict one fails by what is only tolerated."""
-    outcome = Outcome.FAIL if worst.outcome is Outcome.NON_STRICT and strict else worst.outcome
-    if outcome is not Outcome.FAIL:
-        note = f"expected {worst.expected}; found {worst.actual}"
-        return Attempt(outcome, note, dialogue=lines, is_optional=outcome is Outcome.CHOICE)
-    return Attempt(outcome, failure=replace(worst, cause=cause), dialogue=lines)

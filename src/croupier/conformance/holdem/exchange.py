@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, deviation
+from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, deviation
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
 from croupier.conformance.holdem.hidden_cards import leaked_hand
 from croupier.conformance.holdem.http_client import (
@@ -44,7 +44,7 @@ class Exchange:
         self.server = server
         self.dialect = server.dialect
         self.lines: list[DialogueLine] = []
-        self.deviations: list[Deviation] = []
+        self.deviations: list[HttpDeviation] = []
         self.users: dict[str, ServerUser] = {}
         self.joined_seats: list[JoinedSeat] = []
         self.has_timed_out = False  # whether a response timed out
@@ -63,11 +63,11 @@ class Exchange:
 
     def add_deviation(
         self, clause: str, expected: str, actual: str, outcome: Outcome | None = None, **more: Any
-    ) -> Deviation:
+    ) -> HttpDeviation:
         """Record a deviation with `more` fields; without an outcome the clause decides it."""
         return self.add_deviations([deviation(clause, expected, actual, outcome, **more)])[0]
 
-    def add_deviations(self, found: Iterable[Deviation]) -> Sequence[Deviation]:
+    def add_deviations(self, found: Iterable[HttpDeviation]) -> Sequence[HttpDeviation]:
         """Record deviations that the dialogue so far shows; return them."""
         shown = [replace(each, line_count=len(self.lines), exchange=self._last_exchange) for each in found]
         self.deviations += shown

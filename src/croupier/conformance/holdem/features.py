@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.deviations import Deviation
+from croupier.conformance.holdem.deviations import HttpDeviation
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.results import Outcome
 
@@ -56,7 +56,7 @@ class ServerFeatures:
             clause for clause, shows_feature in OPTIONAL_FEATURES.items() if shows_feature(name, response)
         )
 
-    def lacks(self, deviation: Deviation) -> bool:
+    def lacks(self, deviation: HttpDeviation) -> bool:
         """Whether a deviation means that the server lacks a feature."""
         if deviation.clause in OPTIONAL_FEATURES:
             return deviation.outcome is Outcome.CHOICE and deviation.clause not in self._additions

@@ -8,9 +8,10 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.http_client import ResponseError

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.holdem.deviations import Deviation, deviation
+from croupier.conformance.holdem.deviations import HttpDeviation, deviation
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.wire import DECODE_ACT_BODY
 
@@ -48,7 +48,7 @@ def refusal_clause(body: bytes) -> str | None:
     return None if match is None else match[0].decode()
 
 
-def judge_refusal(clause: str, found: str) -> Deviation | None:
+def judge_refusal(clause: str, found: str) -> HttpDeviation | None:
     """Return the deviation of a request that was refused by a clause, None if that is not the client's fault."""
     if clause in EXCUSABLE_CLAUSES:
         return None
@@ -56,7 +56,7 @@ def judge_refusal(clause: str, found: str) -> Deviation | None:
     return deviation(clause, expected, found, REFUSAL_OUTCOMES.get(clause))
 
 
-def judge_act_keys(body: bytes) -> Deviation | None:
+def judge_act_keys(body: bytes) -> HttpDeviation | None:
     """Return the deviation of an executed act with keys that our house accepts, but the document does not have."""
     try:
         DECODE_ACT_BODY(body)

@@ -9,9 +9,10 @@ from collections import Counter
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, ServerUser, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.clauses import find_clause
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.context import HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.differences import differences, wrong_blinds_of_two
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.operations import operation_name

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.deviations import Deviation, deviation
+from croupier.conformance.holdem.deviations import HttpDeviation, deviation
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
@@ -43,7 +43,7 @@ def dialogue_lines(test_server: HoldemTestServer) -> list[DialogueLine]:
     return lines
 
 
-def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[Deviation]:
+def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[HttpDeviation]:
     """Yield what the bot did wrong. `excused_clauses` are clauses that the case provokes it to break."""
     for data in test_server.malformed:
         yield deviation("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
@@ -67,7 +67,9 @@ def _host_count(request: RecordedRequest) -> int:
     return sum(name.lower() == "host" for name, _ in request.request.headers)
 
 
-def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, doubtful: bool) -> Iterator[Deviation]:
+def _judge_request(
+    test_server: HoldemTestServer, request: RecordedRequest, *, doubtful: bool
+) -> Iterator[HttpDeviation]:
     response, sent = request.response, request.request
     assert response is not None, "a request without a response is not judged"
     shown = request.data
@@ -166,7 +168,7 @@ def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) ->
     return before is not None and before.status < 300
 
 
-def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[Deviation]:
+def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[HttpDeviation]:
     """Report a bot that reads more often than the document suggests."""
     reads = [
         recorded for recorded in recorded_requests if recorded.request.method == "GET" and not recorded.is_long_poll

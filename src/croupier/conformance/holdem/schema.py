@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.json import encode
 
 from croupier.conformance.channel.json_values import parse_json
-from croupier.conformance.holdem.deviations import Deviation, deviation
+from croupier.conformance.holdem.deviations import HttpDeviation, deviation
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS
@@ -52,7 +52,7 @@ class ParsedGames(NamedTuple):
     """The games of a response body, as far as they can be read, and the deviations in their form."""
 
     games: Sequence[Game]
-    errors: Sequence[Deviation]
+    errors: Sequence[HttpDeviation]
 
 
 def parse_game(body: bytes, dialect: Dialect) -> ParsedGames:
@@ -71,7 +71,7 @@ def _parse(body: bytes, dialect: Dialect, *, is_list: bool) -> ParsedGames:
     except ValueError as error:
         text = _short(body.decode(errors="backslashreplace"))
         return ParsedGames((), [deviation("holdem-1.5", "JSON", f"{text} ({error})")])
-    errors: list[Deviation] = []
+    errors: list[HttpDeviation] = []
     if not is_list and isinstance(found, list) and len(found) == 1:
         errors.append(deviation("holdem-5.2", "a Game", "an array with a Game in it", Outcome.NON_STRICT))
         found = found[0]
@@ -87,7 +87,7 @@ def _parse(body: bytes, dialect: Dialect, *, is_list: bool) -> ParsedGames:
         return ParsedGames((), errors or [deviation(violation.clause, violation.allowed, violation.found)])
 
 
-def _game_errors(found: Any, dialect: Dialect) -> Iterator[Deviation]:
+def _game_errors(found: Any, dialect: Dialect) -> Iterator[HttpDeviation]:
     if not isinstance(found, dict):
         yield deviation("holdem-5.2", "a Game", _short(found))
         return
@@ -118,7 +118,7 @@ def _replace_unknown_states(found: Any) -> None:
             player["state"] = "active"
 
 
-def _player_errors(found: Any) -> Iterator[Deviation]:
+def _player_errors(found: Any) -> Iterator[HttpDeviation]:
     if isinstance(found, dict) and "small blind" in found and "small_blind" not in found:
         yield deviation("holdem-5.7", "the key small_blind", "the key 'small blind'", Outcome.NON_STRICT)
         found = {key.replace(" ", "_"): value for key, value in found.items()}
@@ -127,7 +127,7 @@ def _player_errors(found: Any) -> Iterator[Deviation]:
         yield deviation("holdem-5.7", "the state active, folded or called", _short(found["state"]))
 
 
-def _turn_errors(found: Mapping[str, Any]) -> Iterator[Deviation]:
+def _turn_errors(found: Mapping[str, Any]) -> Iterator[HttpDeviation]:
     yield from _object_errors(found, "holdem-5.10")
     expiry = found.get("expiry")
     if not isinstance(expiry, str) or not found.get("playerID"):
@@ -151,7 +151,7 @@ def parse_expiry(expiry: str) -> datetime | None:
     return expires_at if expires_at.tzinfo is not None and "T" in expiry.upper() else None
 
 
-def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[Deviation]:
+def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[HttpDeviation]:
     for part in ("hole", *BOARD_SIZES):
         if part not in found:
             yield deviation("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}")
@@ -176,7 +176,7 @@ def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[Deviat
 
 def _object_errors(
     found: Any, name: str, extra_keys: Set[str] = frozenset(), *, nobody: str = ""
-) -> Iterator[Deviation]:
+) -> Iterator[HttpDeviation]:
     """Yield deviations of an object from its keys and types; `nobody` is a key that may be null."""
     if not isinstance(found, dict):
         yield deviation(name, f"a {OBJECT_NAMES[name]}", _short(found))
@@ -191,13 +191,13 @@ def _object_errors(
     yield from _unknown_key_errors(found, name, {*OBJECT_KEYS[name], *extra_keys})
 
 
-def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[Deviation]:
+def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[HttpDeviation]:
     """Report additional keys, which the document does not forbid."""
     if unknown := sorted(found.keys() - known):
         yield deviation(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
 
 
-def guid_errors(found: Any, what: str) -> Iterator[Deviation]:
+def guid_errors(found: Any, what: str) -> Iterator[HttpDeviation]:
     """Yield the deviations of a GUID in form."""
     if isinstance(found, str) and not GUID_PATTERN.fullmatch(found):
         yield deviation("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)

@@ -9,10 +9,11 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.deviations import NotReached, make_attempt
 from croupier.conformance.holdem.cases import FIRST_RANK, HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, attempt_with, worst_deviation
+from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, worst_deviation
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
@@ -199,13 +200,13 @@ class HoldemServerBench(Bench):
         trace = next(trace for trace in traces if trace.deviation is worst)
         return self._judge(worst, trace.lines)._replace(steps=trace.steps)
 
-    async def _converse(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[Deviation], str]:
+    async def _converse(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[HttpDeviation], str]:
         """Run a case; return its context, the deviations that count, and why it was not reached ("" if it was)."""
         assert case.play is not None, "a case from walks is not played"
         context = HoldemContext(self._server, self._case_timeout, is_refereed=self._has_learned and not case.beside)
         reason = ""
         is_aborted = False
-        recorded: list[Deviation] = []
+        recorded: list[HttpDeviation] = []
         try:
             async with asyncio.timeout(self._case_timeout):
                 await case.play(context)
@@ -242,17 +243,17 @@ class HoldemServerBench(Bench):
             async with asyncio.timeout(self._server.timeout):
                 await work
 
-    def _judge(self, worst: Deviation, lines: Sequence[DialogueLine]) -> Attempt:
+    def _judge(self, worst: HttpDeviation, lines: Sequence[DialogueLine]) -> Attempt:
         """Return the attempt that ended with a deviation."""
         features = self._server.features
         server = self._server
         is_hspe_go = features.is_hspe_go and server.dialect == "readme"
         cause = likely_cause(worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect)
-        attempt = attempt_with(worst, lines, cause, strict=self._config.strict)
+        attempt = make_attempt(replace(worst, cause=cause), lines, strict=self._config.strict)
         return attempt._replace(outcome=Outcome.UNIMPLEMENTED) if features.lacks(worst) else attempt
 
 
-def _as_choice(deviation: Deviation) -> Deviation:
+def _as_choice(deviation: HttpDeviation) -> HttpDeviation:
     """Turn a failure into an implementation choice."""
     is_fixed = deviation.outcome is not Outcome.FAIL or deviation.clause == "holdem-1.8"
     return deviation if is_fixed else replace(deviation, outcome=Outcome.CHOICE)

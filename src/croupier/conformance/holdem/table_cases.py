@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.case import CaseList
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import QUEUED, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.results import Outcome

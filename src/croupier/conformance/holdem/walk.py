@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation
+from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
 from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount
@@ -35,7 +35,7 @@ ROLES: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
 class DeviationTrace(NamedTuple):
     """A deviation with the dialogue up to it, and the steps that led to it; the first one seats the players."""
 
-    deviation: Deviation
+    deviation: HttpDeviation
     lines: Sequence[DialogueLine]
     steps: Sequence[WalkStep]
 

@@ -9,9 +9,10 @@ from random import Random
 from time import monotonic
 from typing import Final
 
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deals import FAIR_DEAL
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, showdown_step

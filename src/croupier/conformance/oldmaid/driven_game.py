@@ -8,8 +8,9 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import structs
 
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.outcomes import Failed, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer, parse_input
 from croupier.core.errors import FoundKind
 from croupier.core.referee import Disconnected, Sent

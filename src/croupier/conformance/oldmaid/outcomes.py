@@ -1,7 +1,7 @@
 """Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.deviations import Deviation, Ended, make_attempt
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.dialect import likely_cause
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS, is_json
@@ -29,20 +30,18 @@ class DialogueMessage(Struct, frozen=True):
         return f"{self.sender} → {self.receiver}: {self.text}"
 
 
-class Ended(Exception):
-    """A case has ended and not passed; the text says why."""
-
-    outcome: ClassVar[Outcome]
-
-
 class Failed(Ended):
-    """The program under test has violated a clause: `failure` says how. `more` are further fields of it."""
+    """The program under test has violated a clause: `failure` says how. `more` are further fields of it.
+
+    The clause and the case decide how serious it is, unless it `is_certain`: nothing leaves that open.
+    """
 
     outcome = Outcome.FAIL
+    is_certain = False
 
     def __init__(self, clause: str, actual: str, expected: str, **more: Any) -> None:
         super().__init__(f"{clause}: found {actual}; allowed: {expected}")
-        self.failure = Failure(clause, expected, actual, **more)
+        self.failure = Deviation(clause, expected, actual, outcome=self.outcome, **more)
 
     def amend(self, **changes: Any) -> None:
         """Change fields of the failure."""
@@ -50,7 +49,9 @@ class Failed(Ended):
 
 
 class HungUp(Failed):
-    """The table has closed a connection on which it could read every request: nothing leaves that open."""
+    """The table has closed a connection on which it could read every request."""
+
+    is_certain = True
 
 
 class ImplementationChoice(Ended):
@@ -65,12 +66,6 @@ class NonStrict(Ended):
     outcome = Outcome.NON_STRICT
 
 
-class NotReached(Ended):
-    """The situation of the case did not occur; the text says why."""
-
-    outcome = Outcome.SKIP
-
-
 class Unimplemented(Ended):
     """The program refuses something that the protocol defines; the text says what."""
 
@@ -82,22 +77,21 @@ def may_come_from_reads(failure: Failure) -> bool:
     return failure.kind is not FoundKind.MESSAGE or b"error" in failure.got
 
 
-def make_attempt(case: Case, error: Ended | None, dialogue: Sequence[DialogueLine], *, strict: bool) -> Attempt:
-    """Return the attempt that ended with `error`."""
+def attempt_that_ended(case: Case, error: Ended | None, dialogue: Sequence[DialogueLine], *, strict: bool) -> Attempt:
+    """Return the attempt of a case that ended with `error`, or passed without one."""
     match error:
         case None:
             return Attempt(Outcome.PASS, dialogue=dialogue)
-        case Failed(failure=failure) if not isinstance(error, HungUp) and (
-            case.failure_is_choice or find_clause(failure.clause).is_open
-        ):
-            note = f"ours has {failure.expected}; this one: {failure.actual} ({failure.clause})"
-            return Attempt(Outcome.CHOICE, note, dialogue=dialogue)
         case Failed(failure=failure):
-            found = replace(failure, got=failure.got.strip(), cause=failure.cause or likely_framing_cause(failure.got))
-            return Attempt(Outcome.FAIL, failure=found, dialogue=dialogue)
-        case NonStrict() if strict:
-            failure = Failure(case.clause, "what the protocol has, for this is strict", str(error))
-            return Attempt(Outcome.FAIL, failure=failure, dialogue=dialogue)
+            note = f"ours has {failure.expected}; this one: {failure.actual} ({failure.clause})"
+            if not error.is_certain and (case.failure_is_choice or find_clause(failure.clause).is_open):
+                return make_attempt(replace(failure, outcome=Outcome.CHOICE), dialogue, note, strict=strict)
+            cause = failure.cause or likely_framing_cause(failure.got)
+            return make_attempt(replace(failure, got=failure.got.strip(), cause=cause), dialogue, strict=strict)
+        case NonStrict():
+            allowed = "what the protocol has, for this is strict"
+            found = Deviation(case.clause, allowed, str(error), outcome=error.outcome)
+            return make_attempt(found, dialogue, str(error), strict=strict)
         case Ended():
             return Attempt(error.outcome, str(error), dialogue=dialogue)
 

@@ -8,10 +8,11 @@ from statistics import median
 from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.deviations import Ended
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
-from croupier.conformance.oldmaid.outcomes import Ended, make_attempt, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
@@ -103,7 +104,7 @@ class PlayerBench(Bench):
         self._reaction_seconds += [
             line.at - before.at for before, line in pairwise(dialogue) if (before.side, line.side) == (HOUSE, CLIENT)
         ]
-        attempt = make_attempt(case, error, dialogue, strict=config.strict)
+        attempt = attempt_that_ended(case, error, dialogue, strict=config.strict)
         return attempt._replace(stderr=context.stderr)
 
     async def close(self) -> None:

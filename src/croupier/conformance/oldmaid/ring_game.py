@@ -6,9 +6,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.endpoints import wait_for_activity
 from croupier.conformance.oldmaid.nodes import RingNode
-from croupier.conformance.oldmaid.outcomes import Failed, NotReached, unfinished_message
+from croupier.conformance.oldmaid.outcomes import Failed, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import USUAL_CLAUSES
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing

@@ -11,6 +11,7 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connect
 from croupier.conformance.channel.streams import Streams
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.answers import (
     ANSWER_CLAUSES,
     ReceivedMessage,
@@ -19,14 +20,7 @@ from croupier.conformance.oldmaid.answers import (
     likely_spelling,
 )
 from croupier.conformance.oldmaid.dialects import RESULTS
-from croupier.conformance.oldmaid.outcomes import (
-    Failed,
-    HungUp,
-    NotReached,
-    dialogue_line,
-    display_text,
-    unfinished_message,
-)
+from croupier.conformance.oldmaid.outcomes import Failed, HungUp, dialogue_line, display_text, unfinished_message
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout

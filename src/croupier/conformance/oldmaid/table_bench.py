@@ -5,9 +5,10 @@ from contextlib import nullcontext
 from random import Random
 from typing import Final
 
+from croupier.conformance.deviations import Ended
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
-from croupier.conformance.oldmaid.outcomes import Ended, make_attempt
+from croupier.conformance.oldmaid.outcomes import attempt_that_ended
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.results import Outcome
@@ -97,7 +98,7 @@ class TableBench(Bench):
             error = outcome
         finally:
             await context.close()
-        return make_attempt(case, error, context.dialogue, strict=self._table.strict)
+        return attempt_that_ended(case, error, context.dialogue, strict=self._table.strict)
 
 
 def _failed_game(context: TableContext) -> DrivenGame | None:

@@ -7,10 +7,11 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.fair_deal import Draw
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.rooms.oldmaid.cards import CARD_NAMES

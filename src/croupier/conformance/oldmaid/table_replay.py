@@ -12,9 +12,10 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.clauses import find_clause
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.replay_lines import ReplayLine, error_clause, is_free, replay_lines, require_match
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import JOIN_GAP_SECONDS, MAX_START_ATTEMPTS, TableContext

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse
-from croupier.conformance.holdem.deviations import Deviation, default_outcome
+from croupier.conformance.holdem.deviations import HttpDeviation, default_outcome
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
 from croupier.conformance.holdem.schema import parse_game, parse_games, seconds_left
@@ -239,14 +239,14 @@ def _summarise_game(game: Game) -> str:
     return "; ".join(parts)
 
 
-def _client_departure(deviation: Deviation) -> Departure:
+def _client_departure(deviation: HttpDeviation) -> Departure:
     """A deviation of a client; it is tolerated where a house that refuses it may itself be wrong."""
     is_fault = deviation.outcome is Outcome.FAIL and deviation.clause in EXPECTED_REQUESTS
     violation = Violation(deviation.clause, deviation.actual, deviation.expected)
     return Departure(CLIENT, violation, is_tolerated=not is_fault)
 
 
-def _schema_departure(error: Deviation) -> Departure:
+def _schema_departure(error: HttpDeviation) -> Departure:
     """A deviation in form; it is tolerated unless the document rules it out."""
     violation = Violation(error.clause, error.actual, error.expected)
     return Departure(HOUSE, violation, is_tolerated=error.outcome is not Outcome.FAIL)

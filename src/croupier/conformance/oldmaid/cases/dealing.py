@@ -6,10 +6,11 @@ from itertools import combinations
 from typing import Final
 
 from croupier.conformance.case import CaseList
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, Pair
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire

@@ -4,10 +4,11 @@ from functools import partial
 from typing import Final
 
 from croupier.conformance.case import CaseList
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.dealing import discard_of
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import NotReached, Unimplemented
+from croupier.conformance.oldmaid.outcomes import Unimplemented
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT

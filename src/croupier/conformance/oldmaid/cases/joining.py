@@ -6,9 +6,10 @@ from ipaddress import ip_address
 from typing import Final
 
 from croupier.conformance.case import CaseList
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.session import Address

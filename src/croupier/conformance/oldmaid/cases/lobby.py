@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.case import CaseList
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
-from croupier.conformance.oldmaid.outcomes import Failed, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT

@@ -6,9 +6,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.case import CaseList
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT

@@ -6,10 +6,11 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import ProgramRing
 from croupier.conformance.oldmaid.ring_game import (
