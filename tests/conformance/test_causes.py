@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.causes import likely_cause
+from croupier.conformance.diagnosis.causes import byte_order_cause, likely_cause
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.rooms.blackjack import ROOM as BLACKJACK
@@ -153,6 +153,24 @@ def test_a_number_that_the_house_has_sent_in_the_same_bytes_is_spelled_rightly()
             heard.on_data(side, data, 0.0)
         assert [fault.verdict.violation.clause for fault in heard.faults] == ["sevenhalf-7.3"]
         assert bool(explain(SEVENHALF, None, b"", heard, side=CLIENT)) == has_cause
+
+
+@pytest.mark.parametrize(("gain", "has_cause"), [(b"GAIN \xf5\xff\xff\x9c", True), (b"", False)])
+def test_integers_are_read_backwards_only_by_a_house_that_answers_to_the_end(gain: bytes, has_cause: bool) -> None:
+    heard = Conversation(SEVENHALF)
+    for side, data in (
+        (CLIENT, b"STRT"),
+        (HOUSE, b"STBT \0\0\0\x64"),
+        (CLIENT, b"DRAW"),
+        (HOUSE, b"CARD 7o"),
+        (CLIENT, b"ANTE \0\0\0\x0a"),
+        (CLIENT, b"DRAW"),
+        (HOUSE, b"CARD 7cBSTG"),
+        (HOUSE, b"BKSC \0\0\0\x011e 01.0" + gain if gain else b""),
+    ):
+        heard.on_data(side, data, 0.0)
+    cause = byte_order_cause(SEVENHALF, heard, (), None, strict=False)
+    assert (cause is not None) == has_cause
 
 
 def test_without_a_fault_the_bytes_alone_tell_the_cause() -> None:

@@ -167,7 +167,7 @@ class AlteredConversation:
         return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
 
     def is_explained_by_reading(self, dialect: Dialect) -> bool:
-        """Whether the end has answered rightly what the other end means in a dialect, and has not refused it."""
+        """Whether the end has answered rightly all that the other end means in a dialect, and has not refused it."""
         reader = DialectReader(dialect)
         read = [(by, data if by == self.side else reader.feed(data)) for by, data in self.wire_log]
         conversation = Conversation(self.room, self._known_options, strict=self._strict)
@@ -176,7 +176,9 @@ class AlteredConversation:
         lines = conversation.lines
         if read == [*self.wire_log] or self.faults(conversation) or not lines or lines[-1].side != self.side:
             return False
-        return not conversation.incomplete(self.side) and message_code(lines[-1].message) not in REFUSAL_CODES
+        if conversation.deadline is not None or conversation.incomplete(self.side):  # it still owes an answer
+            return False
+        return message_code(lines[-1].message) not in REFUSAL_CODES
 
     def _is_refuted(self, conversation: Conversation) -> bool:
         """Whether a reading of what a client has sent puts the tester's own house at fault."""
