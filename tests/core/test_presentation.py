@@ -9,6 +9,7 @@ from croupier.core.presentation import (
     UnknownAction,
     counted,
     find_action,
+    grouped,
     new_items,
     text,
 )
@@ -17,14 +18,19 @@ CHECK = ActionView("check", text("Check"), "c", text("costs nothing"))
 RAISE = ActionView("raise", text("Raise"), "r", text("raises the bet"), Amount(2, 10))
 
 
-CATALAN = {"You are dealt {card}.": "Reps {card}.", "the king": "el rei", "{count} coin": "{count} moneda"}
+CATALAN = {
+    "You are dealt {card}.": "Reps {card}.",
+    "the king": "el rei",
+    "{count} coin": "{count} moneda",
+    "{thousands},{rest}": "{thousands}.{rest}",
+}
 
 
 class Catalan:
-    """A catalogue with three messages."""
+    """A catalogue with four messages."""
 
     def gettext(self, message: str) -> str:
-        return CATALAN[message]
+        return CATALAN.get(message, message)
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         assert (msgid1, msgid2) == ("{count} coin", "{count} coins")
@@ -41,6 +47,11 @@ def test_a_text_is_translated_with_the_texts_in_it() -> None:
 def test_a_number_selects_the_plural(count: int, english: str, catalan: str) -> None:
     coins = counted("{count} coin", "{count} coins", count)
     assert (str(coins), coins.translate(Catalan())) == (english, catalan)
+
+
+@pytest.mark.parametrize(("number", "catalan"), [(0, "0"), (999, "999"), (1_000, "1.000"), (-1_234_567, "-1.234.567")])
+def test_the_language_separates_groups_of_digits(number: int, catalan: str) -> None:
+    assert (str(grouped(number)), grouped(number).translate(Catalan())) == (f"{number:,}", catalan)
 
 
 def test_an_action_is_found_by_its_id_and_its_number() -> None:

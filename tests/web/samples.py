@@ -18,6 +18,7 @@ from croupier.core.presentation import (
     TableView,
     Text,
     counted,
+    grouped,
     text,
     verbatim,
 )
@@ -410,7 +411,7 @@ ARENA = {
     },
     "pairings": 1,
     "total_pairings": 3,
-    "hands": "12,400",
+    "hands": grouped(12_400),
     "steps": 1240,
     "total_steps": 3000,
     "is_running": True,

@@ -100,6 +100,19 @@ def listed(texts: Iterable[Text]) -> Text:
     return Text(", ".join(f"{{{name}}}" for name in args), args=args) if args else verbatim("")
 
 
+def grouped(number: int) -> Text:
+    """Make a text of a number, with the separator of the language between groups of three digits.
+
+    >>> str(grouped(12400))
+    '12,400'
+    """
+    first, *groups = f"{number:,}".split(",")
+    made = verbatim(first)
+    for group in groups:
+        made = text("{thousands},{rest}", thousands=made, rest=group)
+    return made
+
+
 class CardView(Struct, frozen=True):
     """A card on the table. `face` is None for a card that lies face down: nothing else is known of it.
 

@@ -14,7 +14,7 @@ from croupier.arena.report.summary import Report, headline
 from croupier.arena.schedule import count_pairings
 from croupier.arena.tournament import Tournament
 from croupier.core.html_page import html_text
-from croupier.core.presentation import Text, text, verbatim
+from croupier.core.presentation import Text, grouped, text, verbatim
 from croupier.rooms import find_room
 from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
 from croupier.web.render import Renderer, translator
@@ -130,7 +130,7 @@ class TournamentPage:
 
     def _status(self, snapshot: ReportSnapshot) -> dict[str, Any]:
         return {
-            "hands": f"{snapshot.hands:,}",
+            "hands": grouped(snapshot.hands),
             "pairings": snapshot.pairings,
             "total_pairings": self._pairings,
             "steps": snapshot.steps,
