@@ -130,6 +130,17 @@ def test_a_settings_file_with_an_unknown_setting_is_rejected(tmp_path: Path, tex
     assert f"{path}: {message}" in done.stderr
 
 
+@pytest.mark.parametrize(("command", "argument"), [("replay", "GAME"), ("verify", "FILE"), ("check", "ROOM")])
+def test_a_missing_argument_is_named_as_in_the_usage(command: str, argument: str) -> None:
+    done = croupier(command)
+    assert (done.returncode, f'"{command}" parameter {argument} requires an argument' in done.stderr) == (2, True)
+
+
+def test_a_command_without_its_subcommand_names_no_variable_that_is_not_read() -> None:
+    """--config itself is read from the command line only."""
+    assert "CROUPIER_WATCH_CONFIG" not in croupier("watch").stdout
+
+
 def test_an_unknown_command_is_rejected() -> None:
     done = croupier("deal")
     assert done.returncode != 0

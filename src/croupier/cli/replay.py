@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 1 << 24
 
 
-def replay(game: str, *, store: StoreArgument = None) -> int:
+def replay(game: str, /, *, store: StoreArgument = None) -> int:
     """Replay a game step by step. Keys: arrows or Space, Home, End, and q to quit.
 
     If standard output is not a terminal, all steps are printed.

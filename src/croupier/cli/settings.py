@@ -59,7 +59,7 @@ def config_sources(file: Path | None, commands: Collection[str]) -> list[Any]:
 
     Raises ValueError if the file cannot be read, or has a table for no command or no room.
     """
-    sources: list[Any] = [Env("CROUPIER_"), Env("CROUPIER_SERVE_", command=False)]
+    sources: list[Any] = [Env("CROUPIER_", show=False), Env("CROUPIER_SERVE_", command=False, show=False)]
     if file is None:
         return sources
     try:

@@ -17,7 +17,7 @@ from croupier.rooms import ROOMS
 MARK_STYLES: Final = {"kept": "green", "BROKEN": "bold red", "not opened": "yellow", "unproved": "yellow"}
 
 
-def verify(file: Path) -> int:
+def verify(file: Path, /) -> int:
     """Verify that the hands in a deal record were dealt as promised.
 
     Exit status: 0 if every promise was kept (promises at the end of the record may still be unopened), 1 if one was

@@ -296,7 +296,8 @@ def _find_fault(error: Exception) -> Fault:
 
 
 def _error_text(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    """The message of an error, without the number of one of the operating system."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 async def open_database(location: PostgresLocation, *, create: bool = True) -> None:
