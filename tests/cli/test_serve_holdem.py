@@ -74,10 +74,11 @@ class HoldemServer:
             statuses.append(self.ask(user, "POST", f"/games/{self.game}/players/").status)
         return statuses
 
-    def see(self, user: str = "") -> dict[str, Any]:
+    def see(self, user: str = "", query: str = "") -> dict[str, Any]:
         """Return the game as a user sees it."""
-        response = self.ask(user, "GET", f"/games/{self.game}")
+        response = self.ask(user, "GET", f"/games/{self.game}{query}")
         assert response.status == 200, response
+        self._version = response.headers.get("x-game-version")
         seen: dict[str, Any] = response.json
         return seen
 
@@ -86,9 +87,8 @@ class HoldemServer:
         return cards
 
     def await_change(self) -> dict[str, Any]:
-        """Return the game as the public sees it after the next change."""
-        seen: dict[str, Any] = self.ask("", "GET", f"/games/{self.game}?wait={PATIENCE}").json
-        return seen
+        """Return the game as the public sees it when it has changed since it was last seen."""
+        return self.see(query=f"?wait={PATIENCE}&since={self._version}")
 
     def act(self, action: int, amount: int = 0) -> ApiResponse:
         """Send an act of the player to act."""
