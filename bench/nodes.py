@@ -29,6 +29,7 @@ from msgspec.json import decode, encode
 from cluster import Cluster
 from croupier.app.http_room import HttpRoom
 from croupier.app.local_houses import stored_house_loader
+from croupier.cluster.holdem_houses import HoldemHouses
 from croupier.cluster.lease import preferred_owner
 from croupier.cluster.messages import Forwarded, Position, Reply, decode_request
 from croupier.cluster.nats_bus import NatsBus, connect_nats
@@ -208,8 +209,9 @@ async def own_tables(path: str, url: str, *, is_bare: bool) -> None:
             await room.houses.open(1)
             await bus.serve(BARE_SUBJECT, partial(perform, room.service))
         else:
-            node = Node(OWNER, bus, room.service, room.houses, SilentLogger())
+            node = Node(OWNER, bus, SilentLogger())
             await node.start()
+            await HoldemHouses(node, room.service, room.houses, SilentLogger()).join()
             while not room.service.services:
                 await asyncio.sleep(0.01)
         await bus.serve(PROCESSOR_SUBJECT, report_processor_time)
@@ -313,8 +315,9 @@ async def forward(url: str, path: str, seconds: float, *, is_bare: bool) -> dict
         await bus.close()
     else:
         async with room_of(path) as room:
-            node = Node(FRONT, bus, room.service, room.houses, SilentLogger())
+            node = Node(FRONT, bus, SilentLogger())
             await node.start()
+            await HoldemHouses(node, room.service, room.houses, SilentLogger()).join()
             while not room.service.views.all_games():
                 await asyncio.sleep(0.01)
             found = {

@@ -78,8 +78,10 @@ async def open_table(
     if store is None:
         endpoint = SharedEndpoint(house, wire, SilentLogger(), observers=[*taps, add_finished_games])
     else:
-        _, journal, *_ = await open_journal(await open_store(str(store)), Seeds(1), time())
-        endpoint = DurableTableEndpoint(house, journal, wire, SilentLogger(), observers=[*taps, add_finished_games])
+        opened_store = await open_store(str(store))
+        _, journal, *_ = await open_journal(opened_store, Seeds(1), time())
+        endpoint = DurableTableEndpoint(opened_store, wire, SilentLogger(), observers=[*taps, add_finished_games])
+        endpoint.open_house(house, journal)
     table = OpenTable(endpoint, await endpoint.listen(host, 0, ssl), games)
     try:
         yield table

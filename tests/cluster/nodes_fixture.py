@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from croupier.cluster.bus import Bus
+from croupier.cluster.holdem_houses import HoldemHouses
 from croupier.cluster.lease import Timing, preferred_owner
 from croupier.cluster.node import Node
 from croupier.core.logger import SilentLogger
@@ -73,9 +74,10 @@ class Cluster:
     async def add(self, name: str) -> ClusterNode:
         web = await self._stack.enter_async_context(stored_room(self._url, self._houses, **self._settings))
         bus = self.hub.connect() if self._connect is None else await self._connect()
-        node = Node(name, bus, web.group, web.room.houses, SilentLogger(), timing=self._timing)
+        node = Node(name, bus, SilentLogger(), timing=self._timing)
         self._stack.push_async_callback(node.stop)
         await node.start()
+        await HoldemHouses(node, web.group, web.room.houses, SilentLogger()).join()
         self.nodes.append(ClusterNode(web, node, bus))
         return self.nodes[-1]
 

@@ -12,6 +12,7 @@ from random import Random
 
 import uvloop
 
+from croupier.cluster.lease import HOLDEM
 from tests.cluster.bot_swarm import Client, HttpAnswer, Swarm
 from tests.cluster.chaos_checks import STACK, check_chips, check_store
 from tests.cluster.memory_bus import MemoryBus
@@ -87,7 +88,7 @@ class Faults:
     async def _drain(self, node: ClusterNode) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(PAUSE_SECONDS):
-                await node.node.drain()
+                await node.node.drain(HOLDEM)
         await node.node.stop()
         await self._restart(node)
 

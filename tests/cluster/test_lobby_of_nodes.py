@@ -33,7 +33,7 @@ def test_the_lobby_counts_the_connections_to_all_nodes(tmp_path: Path) -> None:
         flags = ("--web-port", 0, "--drain-seconds", 0.1, "--store", tmp_path / "kept.db", "--bus", nats.url, "--node")
         with (
             Serving(*flags, "ada", ready=6, variables=FREE_PORTS) as ada,
-            Serving(*flags, "bea", ready=5, variables=FREE_PORTS) as bea,  # Old Maid is open at the first node only
+            Serving(*flags, "bea", ready=6, variables=FREE_PORTS) as bea,
         ):
             ada.call().sendall(b"STRT P_1")
             for serving in (ada, bea):

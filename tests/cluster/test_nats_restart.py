@@ -6,8 +6,7 @@ from pathlib import Path
 from bench.nats_server import NatsServer
 
 from croupier.cluster.bus import Bus, KeyChange
-from croupier.cluster.lease import Timing
-from croupier.cluster.messages import HOUSE_KEYS
+from croupier.cluster.lease import HOLDEM, Timing
 from croupier.cluster.nats_bus import connect_nats
 from croupier.core.logger import SilentLogger
 from croupier.rooms.holdem.table.places import house_of
@@ -21,7 +20,7 @@ TIMING = Timing()._replace(lease=5.0)
 
 async def house_keys(bus: Bus) -> list[KeyChange]:
     """The keys of all houses with their owners and revisions."""
-    keys = bus.watch(f"{HOUSE_KEYS}.>")
+    keys = bus.watch(f"{HOLDEM}.>")
     return sorted([await anext(keys) for _ in range(HOUSES)])
 
 

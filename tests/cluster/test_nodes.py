@@ -7,6 +7,7 @@ import pytest
 
 from croupier.cluster import forward
 from croupier.cluster.bus import KeyChange
+from croupier.cluster.lease import HOLDEM
 from croupier.cluster.messages import decode_views, node_subject
 from croupier.rooms.holdem.table.places import house_of
 from tests.cluster import nodes_fixture
@@ -212,7 +213,7 @@ def test_a_draining_node_hands_over_all_houses_and_no_act_is_lost(run_simulated:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea") as cluster:
             game, guids, owner, other = await seat(cluster, "ann", "bob")
-            draining = asyncio.ensure_future(owner.node.drain())
+            draining = asyncio.ensure_future(owner.node.drain(HOLDEM))
             acting = asyncio.ensure_future(other.web.act(game, "ann", guids["ann"], 1, 10))
             assert await draining
             assert (owner.houses, owner.node.state) == ([], "draining")

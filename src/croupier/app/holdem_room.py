@@ -1,9 +1,6 @@
 """Opens the hold'em room: the houses, in memory or from a store, and the HTTP server."""
 
 import asyncio
-import os
-import platform
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -13,8 +10,6 @@ from croupier.app.http_room import HttpRoom
 from croupier.app.local_houses import LoadedHouse, Loader, stored_house_loader
 from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig
 from croupier.cluster.bus import BusUnavailable
-from croupier.cluster.node import Node
-from croupier.cluster.open_bus import open_bus
 from croupier.core.dealer import Dealer
 from croupier.core.session import Address
 from croupier.http.holdem_tables import HouseGroup
@@ -57,8 +52,6 @@ async def open_holdem(
     settings.check()
     if server_config.houses is not None:
         check_houses(server_config.houses)
-    if server_config.bus is not None and not is_stored:
-        raise ValueError("found --bus without a store; allowed: both, or neither")
     if not is_stored:
         if server_config.houses not in {None, 1}:
             raise ValueError(f"found --houses {server_config.houses} without a store; allowed: 1, or a store")
@@ -91,7 +84,7 @@ async def _stored_source(
     def build(start: JournalStart) -> House:
         return House(start.settings, dealers(start), start.server_seed(ROOM_NAME, 0), place=start.place)
 
-    async with context.shared_store.open_for(ROOM_NAME, shared=server_config.bus is not None) as store:
+    async with context.shared_store.open_for(ROOM_NAME, shared=context.node is not None) as store:
         await store.watch_accounts()
         start = await open_store_of_houses(store, wanted, server_config.houses)
         load = stored_house_loader(store, start, wanted, build, context.log)
@@ -120,26 +113,15 @@ async def _open_room(
         store=source.store,
         promises=context.promises,
         proxies=proxies,
+        node=context.node,
     )
     if context.tracer is not None:
         from croupier.http.traced_app import TracedApp
 
         room.application = TracedApp(room, context.tracer, ROOM_NAME)
     address = server_config.host, room_config.port
-    if server_config.bus is None:
-        await room.start(address, context.tls_context, connection_limits)
-        return room
     try:
-        bus = await open_bus(server_config.bus, context.log)
-        name = server_config.node or default_node_name(room_config.port)
-        room.node = Node(name, bus, group, room.houses, context.log)
         await room.start(address, context.tls_context, connection_limits, context.counts)
     except BusUnavailable as error:
         raise OSError(str(error)) from error
     return room
-
-
-def default_node_name(port: int) -> str:
-    """Return the name of a node that has none: of the machine and the port, or the process if the port is any."""
-    name = f"{platform.node() or 'node'}-{port or os.getpid()}"
-    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[-64:]

@@ -1,12 +1,13 @@
 """The hold'em room: an HTTP server, its houses and its shutdown, behind the interface of an open room."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from ssl import SSLContext
 from typing import Any
 
 from croupier.app.local_houses import Loader, LocalHouses
-from croupier.app.open_rooms import OpenRoom
+from croupier.cluster.holdem_houses import HoldemHouses
+from croupier.cluster.lease import HOLDEM
 from croupier.cluster.node import Node
 from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Observer
@@ -21,11 +22,6 @@ from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import Store
-
-
-def node_of(rooms: Mapping[str, OpenRoom]) -> Node | None:
-    """Return the node of a server with these rooms, None if it is not part of a cluster."""
-    return next((room.node for room in rooms.values() if isinstance(room, HttpRoom)), None)
 
 
 class HttpRoom(TablesApp):
@@ -47,6 +43,7 @@ class HttpRoom(TablesApp):
         store: Store | None = None,
         promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
+        node: Node | None = None,
     ) -> None:
         super().__init__(
             group,
@@ -65,7 +62,8 @@ class HttpRoom(TablesApp):
             counts=self.counts,
             promises=promises,
         )
-        self.node: Node | None = None
+        self.node = node
+        self._log = log
         self._store = store
         self._idle = asyncio.Event()
         self._is_halted = False
@@ -86,12 +84,8 @@ class HttpRoom(TablesApp):
         loaded, and BusUnavailable.
         """
         if self.node is not None:
-            await self.node.start()  # first, so that clients do not see a lobby without tables
-            try:
-                await self.listen(*address, ssl=ssl, limits=connection_limits, hosts=hosts)
-            except BaseException:
-                await self.node.stop()
-                raise
+            await HoldemHouses(self.node, self.service, self.houses, self._log).join()
+            await self.listen(*address, ssl=ssl, limits=connection_limits, hosts=hosts)
             return
         try:
             for house in range(1, self.service.houses + 1):
@@ -120,7 +114,7 @@ class HttpRoom(TablesApp):
 
     async def _drain(self, node: Node) -> None:
         """Hand over all houses to other nodes; if there are none, end their hands."""
-        if await node.drain():
+        if await node.drain(HOLDEM):
             self._idle.set()
         else:
             super().halt(final=False)
@@ -133,7 +127,8 @@ class HttpRoom(TablesApp):
             if self._drain_task is not None:
                 self._drain_task.cancel()
             if self.node is not None:
-                await self.node.stop()
+                self.node.remove(HOLDEM)
+                await self.node.announce()
             if self._store is not None:
                 await self.houses.finish_all()
                 await self._store.close()

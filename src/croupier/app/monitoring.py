@@ -1,7 +1,7 @@
 """Monitoring of a process that serves rooms: the figures that it exports, and the port where they are served."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,21 @@ from croupier.net.addresses import format_address
 from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # imported at run time only by servers that are monitored
+    from croupier.cluster.node import Node
     from croupier.http.messages import Application
 
 
 @contextmanager
 def export_figures(
-    readiness: Readiness, rooms: Mapping[str, OpenRoom], shared_store: SharedStore, sync_times: Histogram | None
+    readiness: Readiness,
+    rooms: Mapping[str, OpenRoom],
+    shared_store: SharedStore,
+    sync_times: Histogram | None,
+    cluster: "Callable[[], Node | None]",
 ) -> Iterator[None]:
-    """Export the figures of this process while the context is open."""
+    """Export the figures of this process, and of the node that `cluster` returns, while the context is open."""
     from prometheus_client import REGISTRY
 
-    from croupier.app.http_room import node_of
     from croupier.net.loop_lag import LoopLagMonitor
     from croupier.observers.metrics import MetricsCollector
 
@@ -33,7 +37,7 @@ def export_figures(
         lambda: shared_store.current,
         loop_lag.lags,
         sync_times,
-        cluster=lambda: node_of(rooms),
+        cluster=cluster,
     )
     REGISTRY.register(collector)
     try:

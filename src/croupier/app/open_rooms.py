@@ -29,6 +29,8 @@ from croupier.recording.shared_store import SharedStore
 if TYPE_CHECKING:  # OpenTelemetry is optional
     from opentelemetry.trace import Tracer
 
+    from croupier.cluster.node import Node
+
 type JournalMode = Literal["durable", "async", "off"]
 
 
@@ -103,11 +105,11 @@ class ServerConfig:
 
     bus: str | None = None
     """Make this server a node of a cluster, on the bus at this URL, such as nats://HOST:4222: the nodes share a store,
-    and divide hold'em's houses among them. Several URLs are separated by commas."""
+    and divide hold'em's houses and the table of Old Maid among them. Several URLs are separated by commas."""
 
     node: str | None = None
     """The name of this server in the cluster, which no other node has: letters, digits, - and _. [default: the names of
-    the machine and the port of hold'em]"""
+    the machine and the port of hold'em, or else of Old Maid]"""
 
     accounts: Literal["address", "certificate"] | None = None
     """Keep the coins of clients of a house between connections. A client is identified by its address or, with
@@ -185,7 +187,7 @@ class RoomConfig:
 
 
 class RoomContext(NamedTuple):
-    """What the server provides to a room: log, observers, TLS context, shared store, dealer's promises and tracer.
+    """What the server provides to a room: log, observers, TLS context, shared store, dealer's promises, tracer, node.
 
     If other processes open the room as well, `counts` counts the connections of all of them, and each has numbers of
     its own from `first_peer` on.
@@ -199,6 +201,7 @@ class RoomContext(NamedTuple):
     counts: ConnectionCounts | None = None
     first_peer: Peer = 1
     tracer: "Tracer | None" = None
+    node: "Node | None" = None
 
 
 class OpenRoom(RoomFigures, Protocol):
@@ -229,10 +232,21 @@ def is_stored(room_config: RoomConfig, server_config: ServerConfig) -> bool:
     return _journal_mode(room_config, server_config) != "off"
 
 
+def is_divided(room_config: RoomConfig, server_config: ServerConfig) -> bool:
+    """Return whether a room is divided among the nodes of a cluster; of the workers of a server only hold'em is."""
+    if server_config.bus is None or isinstance(room_config.room, HouseRoom):
+        return False
+    from croupier.cluster.open_bus import is_local_bus
+
+    if is_local_bus(server_config.bus):
+        return room_config.room.name == "holdem" and is_stored(room_config, server_config)
+    return True
+
+
 async def _open_house(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    log, observers, tls_context, shared_store, promises, counts, first_peer, _ = context
+    log, observers, tls_context, shared_store, promises, counts, first_peer, *_ = context
     room = room_config.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
@@ -309,20 +323,35 @@ async def _open_oldmaid(
         table = SharedEndpoint(house, codec, log, observers=observers, **endpoint_options)
         return table, [await table.listen(server_config.host, room_config.port, tls_context)]
     from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
-    from croupier.recording.oldmaid_journal import open_journal
+    from croupier.recording.oldmaid_journal import OldMaidJournal, open_journal
 
-    async with shared_store.open_for(room_config.room.name) as store:
-        seeds, journal, started_count, void_games = await open_journal(store, seeds, time.time(), log)
-        dealers = _dealers(room_config.room, seeds)
+    node = context.node
+
+    async def load(table: DurableTableEndpoint) -> tuple[House, OldMaidJournal]:
+        """Rebuild the house from its journal."""
+        now = time.time()
+        start, journal, started_count, void_games = await open_journal(
+            store, seeds, now, log, is_shared=node is not None
+        )
+        dealers = _dealers(room_config.room, start)
         house = House(settings, dealers, idle=server_config.idle_seconds, record_entries=True)
         house.restore(started_count, len(void_games), asyncio.get_running_loop().time())
-        durable = DurableTableEndpoint(
-            house, journal, codec, log, observers=observers, promises=promises, **endpoint_options
-        )
         if void_games:
             log.warning("interrupted games voided", games=[game.number for game in void_games])
         for game in void_games:
-            durable.observers(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
+            table.observers(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
+        return house, journal
+
+    async with shared_store.open_for(room_config.room.name, shared=node is not None) as store:
+        options = {"observers": observers, "promises": promises, **endpoint_options}
+        if node is None:
+            durable = DurableTableEndpoint(store, codec, log, **options)
+            durable.open_house(*await load(durable))
+        else:
+            from croupier.app.divided_table import DividedTable
+
+            durable = table = DividedTable(node, load, store, codec, log, **options)
+            await table.join()
         return durable, [await durable.listen(server_config.host, room_config.port, tls_context)]
 
 

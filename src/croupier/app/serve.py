@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from croupier.app.cluster_node import cluster_node
 from croupier.app.monitoring import export_figures
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
 from croupier.app.readiness import Readiness
@@ -41,7 +42,7 @@ from croupier.recording.promises import FileSync, Promises
 from croupier.recording.shared_store import RoomTaken, SharedStore
 from croupier.rooms.holdem import ROOM as HOLDEM
 
-if TYPE_CHECKING:  # imported at run time only by servers of hold'em
+if TYPE_CHECKING:  # imported at run time only by nodes
     from croupier.cluster.node import Node
 
 ROOM_PLACEHOLDER = "{room}"
@@ -128,6 +129,7 @@ async def serve(
     room_configs, config = process.own_configs(room_configs, config)
     tls_context = make_tls_context(config)
     rooms: dict[str, OpenRoom] = {}
+    node: Node | None = None
     room_addresses: dict[str, Address] = {}
     lines: list[str] = []
     shared_store = SharedStore(config.store)
@@ -141,25 +143,26 @@ async def serve(
         readiness = Readiness([room_config.room.name for room_config in room_configs], rooms)
         if config.metrics_port is not None:
             stack.enter_context(
-                export_figures(readiness, rooms, shared_store, deal_output and deal_output[1].sync_times)
+                export_figures(readiness, rooms, shared_store, deal_output and deal_output[1].sync_times, lambda: node)
             )
         metrics = await stack.enter_async_context(process.monitored(config, readiness))
         tracer = await stack.enter_async_context(tracing(config.trace_endpoint, shared_store, get_logger()))
+        node = await stack.enter_async_context(cluster_node(room_configs, config, rooms, get_logger()))
         for room_config in room_configs:
             name = room_config.room.name
             observers, promises = _room_observers(
                 room_config, config, stack, deal_output, process, is_only_room=is_only_room
             )
-            observers = [*observers, *span_observers(tracer, room_config.room)]
             context = RoomContext(
                 get_logger(room=name),
-                observers,
+                [*observers, *span_observers(tracer, room_config.room)],
                 tls_context,
                 shared_store,
                 promises,
                 process.connection_counts(room_config.room, config.limits),
                 process.first_peer,
                 tracer,
+                node,
             )
             opened = await _open_in(process, room_config, config, context)
             if opened is None:
@@ -168,7 +171,6 @@ async def serve(
             rooms[name], addresses = opened
             room_addresses[name] = addresses[0]
             lines += _ready_lines(name, addresses, has_tls=tls_context is not None)
-        node = _share_connection_counts(rooms)
         if metrics:
             lines.append(f"metrics at {metrics}")
         web, url = None, None
@@ -191,18 +193,6 @@ async def serve(
         if web is not None:
             web.halt()
         await _drain(rooms, signals, config.drain_seconds)
-
-
-def _share_connection_counts(rooms: Mapping[str, OpenRoom]) -> "Node | None":
-    """Let other nodes know how many clients are connected to the rooms; return this server's node, if it is one."""
-    if HOLDEM.name not in rooms:
-        return None
-    from croupier.app.http_room import node_of
-
-    node = node_of(rooms)
-    if node is not None:
-        node.connections = lambda: {name: room.connection_count for name, room in rooms.items()}
-    return node
 
 
 def _ready_lines(room: str, addresses: Sequence[Address], *, has_tls: bool) -> list[str]:

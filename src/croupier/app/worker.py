@@ -18,7 +18,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from croupier.app.holdem_room import default_node_name
+from croupier.app.cluster_node import default_node_name
 from croupier.app.http_room import HttpRoom
 from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig, is_stored
 from croupier.app.readiness import Readiness

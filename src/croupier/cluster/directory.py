@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from croupier.cluster.lease import Membership, preferred_owner
+from croupier.cluster.lease import HOLDEM, Membership, preferred_owner
 
 
 class Ownership(Struct, frozen=True):
@@ -15,13 +15,17 @@ class Ownership(Struct, frozen=True):
 
 
 class Directory:
-    """The owners of `houses` houses, as the keys of the bus say.
+    """The owners of the `houses` houses of a room, as the keys of the bus say.
 
-    A key that names an owner is a hint: the journal alone decides who can write.
+    A key that names an owner is a hint: the journal alone decides who can write. Only nodes that serve `room` can own a
+    house. With `is_movable`, houses move to their preferred owners; otherwise only when their owner drains.
     """
 
-    def __init__(self, houses: int, membership: Membership) -> None:
+    def __init__(self, houses: int, membership: Membership, room: str = HOLDEM, *, is_movable: bool = True) -> None:
         self.houses = houses
+        self.node = membership.node
+        self._room = room
+        self._is_movable = is_movable
         self._membership = membership
         self._owned: dict[int, Ownership] = dict.fromkeys(range(1, houses + 1), Ownership())
         self._free_since: dict[int, float] = {}
@@ -45,15 +49,15 @@ class Directory:
     def live_owner(self, house: int, now: float) -> str | None:
         """Return the owner of a house, None if there is none that is alive."""
         owner = self._owned[house].owner
-        return owner if owner is not None and self._membership.is_live(owner, now) else None
+        return owner if owner is not None and self._membership.is_live(owner, now, self._room) else None
 
     def own_houses(self) -> frozenset[int]:
         """Return the houses that this node owns."""
-        return frozenset(house for house, owned in self._owned.items() if owned.owner == self._membership.node)
+        return frozenset(house for house, owned in self._owned.items() if owned.owner == self.node)
 
     def owners(self, now: float) -> Mapping[str, int]:
         """Return the nodes that are alive and own houses, with one of their houses each."""
-        live = self._membership.live(now)
+        live = self._membership.live(now, self._room)
         return {
             owned.owner: house
             for house, owned in self._owned.items()
@@ -62,7 +66,7 @@ class Directory:
 
     def claims(self, now: float) -> Sequence[int]:
         """Return the houses that this node should claim now: those without a live owner, if it may judge that."""
-        node, ready = self._membership.node, self._membership.ready(now)
+        node, ready = self.node, self._membership.ready(now, self._room)
         if node not in ready or not self._membership.may_judge(now):
             return []
         claims = []
@@ -81,7 +85,8 @@ class Directory:
         A draining node hands over all of its houses. Others move one at a time, and only while the nodes stay the same,
         so that a short absence moves nothing twice.
         """
-        node, live, ready = self._membership.node, self._membership.live(now), self._membership.ready(now)
+        node, live = self.node, self._membership.live(now, self._room)
+        ready = self._membership.ready(now, self._room)
         if live != self._nodes:
             self._nodes, self._nodes_since = live, now
         if not ready or not self._membership.may_judge(now):
@@ -90,4 +95,5 @@ class Directory:
         moves = [(house, owner) for house, owner in preferred if owner != node]
         if node not in ready:
             return moves
-        return moves[:1] if now - self._nodes_since >= self._membership.timing.settle else []
+        is_settled = self._is_movable and now - self._nodes_since >= self._membership.timing.settle
+        return moves[:1] if is_settled else []

@@ -6,7 +6,7 @@ agree, and only their rates matter.
 
 from collections.abc import Collection
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -32,12 +32,17 @@ type NodeState = Literal["ready", "draining", "stopped"]
 """What a node says of itself: it takes houses; it takes no more; it has ended in order."""
 
 
+HOLDEM: Final = "holdem"
+"""The room of nodes that do not name theirs."""
+
+
 class SeenNode(Struct):
-    """The last renewal of a node that was observed, and when."""
+    """The last renewal of a node that was observed, when, and the rooms that the node serves."""
 
     revision: int
     state: NodeState
     at: float
+    rooms: Collection[str] = (HOLDEM,)
 
 
 class Membership:
@@ -50,7 +55,9 @@ class Membership:
         self._renewed_at: float | None = None  # when the last renewal that was acknowledged was sent
         self._own_seen_at: float | None = None
 
-    def observe(self, node: str, state: NodeState, revision: int, now: float) -> None:
+    def observe(
+        self, node: str, state: NodeState, revision: int, now: float, rooms: Collection[str] = (HOLDEM,)
+    ) -> None:
         """Note a renewal that came through the watch, own ones included. One that is known already proves nothing.
 
         A smaller revision is a renewal, too: a bus that has lost its keys counts from the beginning again.
@@ -58,7 +65,7 @@ class Membership:
         seen = self._seen.get(node)
         if seen is not None and revision == seen.revision:
             return
-        self._seen[node] = SeenNode(revision, state, now)
+        self._seen[node] = SeenNode(revision, state, now, rooms)
         if node == self.node:
             self._own_seen_at = now
 
@@ -76,18 +83,20 @@ class Membership:
         """Note that this node has stopped writing, and has to renew its lease before it writes again."""
         self._renewed_at = None
 
-    def live(self, now: float) -> frozenset[str]:
-        """Return the nodes whose leases have not lapsed."""
-        return frozenset(node for node in self._seen if self.is_live(node, now))
+    def live(self, now: float, room: str | None = None) -> frozenset[str]:
+        """Return the nodes whose leases have not lapsed, only those that serve a room if it is given."""
+        return frozenset(node for node in self._seen if self.is_live(node, now, room))
 
-    def is_live(self, node: str, now: float) -> bool:
-        """Return whether the lease of a node has not lapsed."""
+    def is_live(self, node: str, now: float, room: str | None = None) -> bool:
+        """Return whether the lease of a node has not lapsed, and it serves the room if one is given."""
         seen = self._seen.get(node)
-        return seen is not None and seen.state != "stopped" and now - seen.at < self.timing.lease
+        if seen is None or seen.state == "stopped" or (room is not None and room not in seen.rooms):
+            return False
+        return now - seen.at < self.timing.lease
 
-    def ready(self, now: float) -> frozenset[str]:
-        """Return the live nodes that take houses."""
-        return frozenset(node for node in self.live(now) if self._seen[node].state == "ready")
+    def ready(self, now: float, room: str | None = None) -> frozenset[str]:
+        """Return the live nodes that take houses, only those that serve a room if it is given."""
+        return frozenset(node for node in self.live(now, room) if self._seen[node].state == "ready")
 
     def may_judge(self, now: float) -> bool:
         """Whether the watch works, so that silence of others is theirs."""

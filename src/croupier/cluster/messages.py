@@ -1,12 +1,12 @@
 """What nodes send each other over the bus, as JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder, decode, encode
 
-from croupier.cluster.lease import NodeState
+from croupier.cluster.lease import HOLDEM, NodeState
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.holdem.table.presentation import ShownTable, game_with_hole
@@ -24,7 +24,6 @@ from croupier.rooms.holdem.wire import (
 )
 
 NODE_KEYS: Final = "node"
-HOUSE_KEYS: Final = "holdem"
 VIEW_SUBJECT: Final = "croupier.view"
 """The prefix of the subjects of changed views; the rest is the number of the house."""
 
@@ -37,17 +36,20 @@ def node_subject(node: str) -> str:
 class NodeValue(Struct, frozen=True, omit_defaults=True):
     """The value of a node's key. `process` is different for every process that uses the name of the node.
 
-    `connections` has the number of clients that are connected to each room of the node.
+    `connections` has the number of clients that are connected to each room of the node, and `players` the names of the
+    players in some of them. `rooms` are those whose houses the node can own.
     """
 
     state: NodeState
     process: str = ""
     version: str = ""
     connections: Mapping[str, int] = {}
+    players: Mapping[str, Sequence[str]] = {}
+    rooms: Sequence[str] = (HOLDEM,)
 
 
 class OwnerValue(Struct, frozen=True):
-    """The value of a house's key."""
+    """The value of a house's key, which is named after its room and its number."""
 
     owner: str
 

@@ -17,12 +17,17 @@ def local_bus_url(descriptor: int) -> str:
     return f"{LOCAL_SCHEME}://{descriptor}"
 
 
+def is_local_bus(url: str) -> bool:
+    """Whether a URL is that of a local bus, between the workers of a server."""
+    return url.startswith(f"{LOCAL_SCHEME}:")
+
+
 async def open_bus(url: str, log: Logger) -> Bus:
     """Connect to the bus at a URL. Raises ValueError for another kind of URL, and BusUnavailable."""
     scheme, _, rest = url.partition("://")
-    if scheme == LOCAL_SCHEME and rest.isdecimal():
+    if is_local_bus(url) and rest.isdecimal():
         return await LocalBus.open(int(rest))
-    if url.partition("://")[0] not in NATS_SCHEMES:
+    if scheme not in NATS_SCHEMES:
         raise ValueError(f"found --bus {url!r}; allowed: nats://HOST:PORT or tls://HOST:PORT")
     try:
         from croupier.cluster.nats_bus import connect_nats

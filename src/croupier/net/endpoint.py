@@ -78,7 +78,7 @@ class Endpoint:
         self.connections: dict[Peer, Connection] = {}
         self.session = session
         self.observers = ObserverFanOut(observers, log, self.counts)
-        self._refusal_messages = tuple(refusal)
+        self.refusal_messages = tuple(refusal)
         self._recorder = recorder
         self._connect_ssl = connect_ssl
         self._suspend_reason: str | None = None
@@ -123,7 +123,7 @@ class Endpoint:
         }
         if limits.trusted_proxies:
             listener = ProxyListener(
-                lambda address: Connection(self, address=address),
+                self.make_connection,
                 limits.trusted_proxies,
                 counts=self.counts,
                 log=self.log,
@@ -136,7 +136,7 @@ class Endpoint:
         else:
             for bound in sockets:
                 server = await self._loop.create_server(
-                    lambda: Connection(self), sock=bound, backlog=LISTEN_BACKLOG, start_serving=False, **tls
+                    self.make_connection, sock=bound, backlog=LISTEN_BACKLOG, start_serving=False, **tls
                 )
                 self._servers.append(server)  # before the next await: `halt` closes it if this is cancelled there
                 await server.start_serving()
@@ -174,6 +174,13 @@ class Endpoint:
                 self.handle_and_flush(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.handle_and_flush(Left(peer, connect_error_reason(error)))
+
+    def make_connection(self, address: Address | None = None) -> asyncio.Protocol:
+        """Make what handles a connection that has been accepted.
+
+        `address` is the client's address if that is not the address of the other end.
+        """
+        return Connection(self, address=address)
 
     def stop_accepting(self) -> None:
         """Accept no more connections. Those that are open, or have just been accepted, go on."""
@@ -360,7 +367,7 @@ class Endpoint:
             self._join(connection, peer, address)
 
     def _refuse(self, connection: Connection) -> None:
-        connection.outbox += [connection.codec.encode(message) for message in self._refusal_messages]
+        connection.outbox += [connection.codec.encode(message) for message in self.refusal_messages]
         connection.dropped = True
 
     def _refusal_reason(self, host: str, *, is_outgoing: bool) -> str | None:

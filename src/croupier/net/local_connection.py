@@ -14,11 +14,13 @@ MAX_BUFFERED_BYTES: Final = 65_536
 class LocalTransport(asyncio.Transport):
     """One end of a connection through memory. Data and closes arrive in later turns of the event loop, in order.
 
-    `extra` are the values of `get_extra_info`: `peername` and `peercert` describe the other end.
+    `extra` are the values of `get_extra_info`: `peername` and `peercert` describe the other end. With
+    `closes_with_other` this end is closed as soon as the other one is, after everything that it has written.
     """
 
-    def __init__(self, protocol: asyncio.Protocol, extra: dict[str, Any]) -> None:
+    def __init__(self, protocol: asyncio.Protocol, extra: dict[str, Any], *, closes_with_other: bool = False) -> None:
         super().__init__(extra)
+        self._closes_with_other = closes_with_other
         self.other: LocalTransport
         self._protocol = protocol
         self._loop = asyncio.get_running_loop()
@@ -96,8 +98,10 @@ class LocalTransport(asyncio.Transport):
             self._deliver_soon()
         elif self.other._has_written_eof and not self._has_read_eof:
             self._has_read_eof = True
-            if not self._protocol.eof_received():
+            if not self._protocol.eof_received() or (self._closes_with_other and self.other._is_closing):
                 self.close()
+        elif self._has_read_eof and self._closes_with_other and self.other._is_closing:
+            self.close()
 
     def _resume_writing(self) -> None:
         if self._is_writing_paused and not self._is_closing:
@@ -116,9 +120,29 @@ def connect_local(
     `peer` is the number of the server in the client's session. The server takes `address` and `certificate` for those
     of its client, and treats it as any other: it may refuse it, and limits, accounts and observers apply.
     """
-    accepted, connected = Connection(server), Connection(client, peer)
+    _connect(Connection(client, peer), Connection(server), address, certificate, closes_with_server=False)
+
+
+def connect_stream(
+    stream: asyncio.Protocol, server: Endpoint, address: Address | None, certificate: dict[str, Any] | None = None
+) -> None:
+    """Connect a protocol, which has the bytes of a client, to an endpoint as `connect_local` does.
+
+    The connection of the protocol is lost when the endpoint has closed that of the client.
+    """
+    _connect(stream, Connection(server), address, certificate, closes_with_server=True)
+
+
+def _connect(
+    client: asyncio.Protocol,
+    accepted: Connection,
+    address: Address | None,
+    certificate: dict[str, Any] | None,
+    *,
+    closes_with_server: bool,
+) -> None:
     server_end = LocalTransport(accepted, {"peername": address, "peercert": certificate})
-    client_end = LocalTransport(connected, {})
+    client_end = LocalTransport(client, {}, closes_with_other=closes_with_server)
     server_end.other, client_end.other = client_end, server_end
     accepted.connection_made(server_end)
-    connected.connection_made(client_end)
+    client.connection_made(client_end)

@@ -81,8 +81,13 @@ CLUSTER_COUNTERS: Final = (
 
 CLUSTER_METRICS: Final = (
     *CLUSTER_COUNTERS,
-    MetricInfo("croupier_cluster_houses", "gauge", "houses", "The houses of hold'em in the whole cluster (--houses)."),
-    MetricInfo("croupier_cluster_houses_open", "gauge", "houses", "The houses of hold'em that run at this node."),
+    MetricInfo(
+        "croupier_cluster_houses",
+        "gauge",
+        "houses",
+        "The houses in the whole cluster: those of hold'em (--houses), and the table of Old Maid.",
+    ),
+    MetricInfo("croupier_cluster_houses_open", "gauge", "houses", "The houses that run at this node."),
     MetricInfo("croupier_cluster_nodes", "gauge", "nodes", "The nodes that are alive, as this one sees them."),
     MetricInfo("croupier_cluster_bus_up", "gauge", "0 or 1", "Whether this node is connected to the bus."),
     MetricInfo(

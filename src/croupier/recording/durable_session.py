@@ -22,7 +22,7 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.net.shared_endpoint import SharedEndpoint, SharedTable
 from croupier.recording.journal import JournalBatch
 from croupier.recording.oldmaid_journal import OldMaidBatch, OldMaidJournal, hand_record
 from croupier.recording.promises import Promises
@@ -31,6 +31,7 @@ from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.table.persistence import JournalPage
+from croupier.store.store import Store
 
 type Effects = Sequence[Effect[Any]]
 
@@ -70,6 +71,11 @@ class DurableSession:
         return self._write_ahead.trouble
 
     @property
+    def is_superseded(self) -> bool:
+        """Whether another server has written to the journal, so that no games can be played here any more."""
+        return self._write_ahead.is_superseded
+
+    @property
     def deadline(self) -> float | None:
         """When the house wants a TimedOut event; None during a write, when events have to wait."""
         return None if self._write_ahead.is_writing else self._house.deadline
@@ -107,6 +113,11 @@ class DurableSession:
         """Wait for the writes in progress, then give up what an unavailable store still lacks."""
         while self._write_ahead.is_writing:
             await self._write_ahead.settled()
+        self._write_ahead.stop()
+
+    def abandon(self) -> None:
+        """End at once, because another server may write the journal: nothing is delivered any more."""
+        self._deliver = lambda _: None
         self._write_ahead.stop()
 
     # What the write-ahead asks of the room.
@@ -174,37 +185,88 @@ def void_game_effects(game: TableGame, dealer: Dealer) -> Sequence[Effect[Any]]:
     )
 
 
+class ClosedTable:
+    """The session of a table whose house is not open: nobody plays, and nothing is due."""
+
+    deadline: float | None = None
+    playing = False
+
+    def on(self, event: Event[Any], now: float) -> Effects:  # noqa: ARG002 -- see Session
+        """Ignore an event: it is of a client that is being disconnected."""
+        return ()
+
+
 class DurableTableEndpoint(SharedEndpoint):
-    """The endpoint of a durable table."""
+    """The endpoint of a durable table, whose house `open_house` opens; without one it has the session `closed`."""
 
     def __init__(
         self,
-        house: House,
-        journal: OldMaidJournal,
+        store: Store,
         codec_factory: Callable[[], Codec[Any, Any]],
         log: Logger,
         *,
+        closed: SharedTable | None = None,
         promises: Promises | None = None,
         **options: Any,
     ) -> None:
-        clock = asyncio.get_running_loop().time
-        self._durable_session = DurableSession(
-            house, journal, log, clock, hold=self._hold, deliver=self._deliver, promises=promises
+        closed = closed or ClosedTable()
+        super().__init__(closed, codec_factory, log, **options)
+        self.house_session: DurableSession | None = None
+        self._closed = closed
+        self._store = store
+        self._promises = promises
+
+    def open_house(self, house: House, journal: OldMaidJournal) -> None:
+        """Serve a house, which was rebuilt from its journal, to the connections that are accepted from now on."""
+        self.session = self._table = self.house_session = DurableSession(
+            house,
+            journal,
+            self.log,
+            asyncio.get_running_loop().time,
+            hold=self._hold,
+            deliver=self._deliver,
+            promises=self._promises,
         )
-        super().__init__(self._durable_session, codec_factory, log, **options)
-        self._journal = journal
+
+    async def close_house(self) -> None:
+        """Wait for the writes of the house in progress, and serve it no longer."""
+        if self.house_session is not None:
+            await self.house_session.close()
+            self._forget_house()
+
+    def abandon_house(self) -> None:
+        """Serve the house no longer, and disconnect its clients at once."""
+        if self.house_session is not None:
+            self.house_session.abandon()
+            games = self.house_session.games
+            self._forget_house()
+            for game in games:
+                game.stop()
+            self.notify_watchers()
+
+    def notify_watchers(self) -> None:
+        """Let the observers look at the games again."""
+        self.observers(TimedOut(), (), self.clock())
+
+    def _forget_house(self) -> None:
+        self.house_session = None
+        self.session = self._table = self._closed
+        self.timer.cancel()
+        for peer in [*self.connections]:
+            self.disconnect(peer)
 
     @property
     def unavailable_reason(self) -> str | None:
         """The reason why no games can be played now, or None if they can."""
-        return self._durable_session.trouble or self._journal.store.outage
+        trouble = None if self.house_session is None else self.house_session.trouble
+        return trouble or self._store.outage
 
     async def wait_drained(self) -> None:
         """Wait until no game is running; after the final halt, also close the store."""
         await super().wait_drained()
         if self._final:
-            await self._durable_session.close()
-            await self._journal.store.close()
+            await self.close_house()
+            await self._store.close()
 
     def _hold(self, peer: Peer, future: Future[None]) -> None:
         """Read nothing more from a peer until the future is done."""

@@ -3,7 +3,9 @@
 Every game that was started is therefore in the store, up to its end or up to the point where it was interrupted.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from croupier.core.logger import Logger
@@ -11,10 +13,20 @@ from croupier.core.session import Effect
 from croupier.recording.journal import EventJournal, JournalBatch, read_or_write_start
 from croupier.recording.seeds import Seeds
 from croupier.rooms.oldmaid.table.game import TableGame
-from croupier.rooms.oldmaid.table.persistence import GameEnded, JournalPage, LogReplay, make_record, rebuild_void_game
+from croupier.rooms.oldmaid.table.persistence import (
+    FollowedGames,
+    GameEnded,
+    JournalPage,
+    LogReplay,
+    make_record,
+    rebuild_void_game,
+)
 from croupier.rooms.oldmaid.wire import Answer
-from croupier.store.records import StoredHand
+from croupier.store.records import StoredHand, StoreUnavailable
 from croupier.store.store import Store
+
+FOLLOW_SECONDS: Final = 0.5
+"""The time between two looks at the journal of a table that another node runs."""
 
 ROOM_NAME: Final = "oldmaid"
 JOURNAL_TABLE: Final = "table"
@@ -32,12 +44,15 @@ def hand_record(game: TableGame, now: float) -> StoredHand:
 
 
 async def open_journal(
-    store: Store, wanted: Seeds, now: float, log: Logger | None = None
+    store: Store, wanted: Seeds, now: float, log: Logger | None = None, *, is_shared: bool = False
 ) -> tuple[Seeds, OldMaidJournal, int, Sequence[TableGame]]:
     """Open the journal in a store, or begin one.
 
     Returns the seeds, the journal, the number of games started so far, and the games that were running when the server
     was interrupted. These games are void and are written as void, at the time `now`, before this function returns.
+    With `is_shared`, a former owner may still run: an entry without events ends it, whose sequence number it would need
+    next. WriteRefused is raised if it was faster; then the journal is to be opened again.
+
     Raises ValueError if the journal is damaged or contradicts `wanted`, and StoreUnavailable.
     """
     seeds = await read_or_write_start(store, ROOM_NAME, JOURNAL_TABLE, wanted)
@@ -45,9 +60,57 @@ async def open_journal(
     journal: OldMaidJournal = EventJournal(store, ROOM_NAME, JOURNAL_TABLE, replay, is_live=False, log=log)
     await journal.replay(JournalPage)
     void_games = [rebuild_void_game(game) for game in replay.running_games.values()]
-    if void_games:
+    if void_games or is_shared:
         page = JournalPage([GameEnded(game.number, is_void=True) for game in void_games])
         batch: OldMaidBatch = JournalBatch([page], (), now, [hand_record(game, now) for game in void_games])
         await journal.write(batch)
         journal.confirm(batch)
     return seeds, journal, replay.started_count, void_games
+
+
+class JournalFollower:
+    """Follows the journal of a table that another server runs. `games` are those that run, as far as they are durable.
+
+    `on_change` is called after every change.
+    """
+
+    def __init__(self, store: Store, log: Logger, on_change: Callable[[], None]) -> None:
+        self._store = store
+        self._log = log
+        self._on_change = on_change
+        self._state = FollowedGames()
+        self._seq = 0
+
+    @property
+    def games(self) -> Sequence[TableGame]:
+        """The running games, the oldest first."""
+        return [*self._state.games.values()]
+
+    async def run(self) -> None:
+        """Follow the journal until this is cancelled."""
+        while True:
+            try:
+                with suppress(StoreUnavailable):
+                    await self._read_on()
+            except ValueError as error:
+                self._log.warning("journal not followed", reason=str(error))
+                self._seq = 0
+            await asyncio.sleep(FOLLOW_SECONDS)
+
+    async def _read_on(self) -> None:
+        """Read what is new, from the last snapshot if entries are missing. Raises ValueError and StoreUnavailable."""
+        if not self._seq:
+            snapshot = await self._store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)
+            self._seq = 1 if snapshot is None else snapshot.seq
+            self._state = FollowedGames()
+            if snapshot is not None:
+                self._state.restore(snapshot.state)
+        first = self._seq
+        async for entry in self._store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=self._seq):
+            if entry.seq != self._seq + 1:
+                self._seq = 0
+                return
+            self._state.apply(JournalPage.from_json(entry.fact))
+            self._seq = entry.seq
+        if self._seq != first:
+            self._on_change()

@@ -20,20 +20,25 @@ from croupier.web.watching import PublicTable, observing
 class PublicOldMaid:
     """The games of Old Maid that can be watched; see `WatchableRoom`. Their ids have the numbers of the games."""
 
-    def __init__(self, entry: RoomEntry, endpoint: Endpoint, table: OldMaidGames) -> None:
+    def __init__(self, entry: RoomEntry, endpoint: Endpoint) -> None:
         self.entry = entry
         self._endpoint = endpoint
-        self._table = table
 
     def public_tables(self) -> Sequence[PublicTable]:
         """Return the running games."""
         name, title = self.entry.room.name, room_title(self.entry.room)
-        return [PublicTable(self._id(game), name, title, game.nicks, None, can_sit=False) for game in self._table.games]
+        return [PublicTable(self._id(game), name, title, game.nicks, None, can_sit=False) for game in self._games]
 
     def open(self, table: str) -> "OldMaidSource | None":
         """See `WatchableRoom`."""
-        found = next((game for game in self._table.games if self._id(game) == table), None)
+        found = next((game for game in self._games if self._id(game) == table), None)
         return None if found is None else OldMaidSource(self._endpoint, found)
+
+    @property
+    def _games(self) -> Sequence[TableGame]:
+        """The games of the session that the endpoint has now: in a cluster the table moves."""
+        session = self._endpoint.session
+        return session.games if isinstance(session, OldMaidGames) else []
 
     def _id(self, game: TableGame) -> str:
         return f"{self.entry.room.name}-{game.number}"

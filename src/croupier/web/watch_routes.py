@@ -84,7 +84,7 @@ def watchable_rooms(entries: Sequence[RoomEntry]) -> Iterator[WatchableRoom]:
         if (service := holdem_service(entry)) is not None:
             yield PublicHoldem(entry, service)
         elif isinstance(endpoint, Endpoint) and isinstance(endpoint.session, OldMaidGames):
-            yield PublicOldMaid(entry, endpoint, endpoint.session)
+            yield PublicOldMaid(entry, endpoint)
         elif isinstance(room, HouseRoom) and isinstance(endpoint, Endpoint) and isinstance(endpoint.session, Hall):
             yield PublicHouse(entry, room, endpoint, endpoint.session)
 

@@ -1,5 +1,6 @@
 """Persistence of Old Maid: journal entries of running games, snapshots, and records of finished games."""
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Final, Literal, Self
 
@@ -132,6 +133,48 @@ class LogReplay:
         snapshot = OldMaidTableSnapshot.from_json(data)
         self.started_count = snapshot.started
         self.running_games = {game.game: game for game in snapshot.games}
+
+
+class FollowedGames:
+    """The running games of a table as its journal has them, for watchers of a table that another server runs."""
+
+    def __init__(self) -> None:
+        self.games: dict[int, TableGame] = {}
+        self._drawn: dict[int, deque[Card]] = {}
+
+    def apply(self, page: JournalPage) -> None:
+        """Apply the entries of a page. Raises ValueError for one that is impossible."""
+        for entry in page.notes:
+            if type(entry) is GameStarted:
+                self._start(entry.game, entry.nicks)
+            elif entry.game not in self.games:
+                raise ValueError(f"found game {entry.game} of Old Maid; allowed: one that is running")
+            elif type(entry) is ActionTaken:
+                self._act(entry)
+            elif type(entry) is GameEnded:
+                del self._drawn[entry.game]
+                ended = self.games.pop(entry.game)
+                if entry.is_void:
+                    ended.stop()
+
+    def restore(self, data: bytes) -> None:
+        """Restore the games of a snapshot of `LogReplay`. Raises ValueError."""
+        for game in OldMaidTableSnapshot.from_json(data).games:
+            self._start(game.game, game.nicks)
+            for action in game.deeds:
+                self._act(action)
+
+    def _start(self, number: int, nicks: tuple[str, ...]) -> None:
+        drawn = self._drawn[number] = deque()
+        self.games[number] = TableGame(number, nicks, iter(drawn.popleft, None), 0.0)
+
+    def _act(self, action: ActionTaken) -> None:
+        if action.kind == "drew":
+            self._drawn[action.game].append(action.cards[0])
+        try:
+            _repeat(action, self.games[action.game])
+        except (LookupError, ValueError, Violation) as error:
+            raise ValueError(f"found an impossible game {action.game} of Old Maid: {error}") from None
 
 
 class OldMaidRecord(Stored, frozen=True):
