@@ -12,6 +12,7 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.ranks import best_five
 from croupier.rooms.holdem.engine.streets import split_board
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
+from croupier.rooms.holdem.table.register import RegisteredTable
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.wording import format_expiry
 from croupier.rooms.holdem.wire import NO_POT, NO_TURN, Cards, Game, Guid, Player, PlayerStatus, Pot, Turn, Winner
@@ -29,14 +30,8 @@ class ShownPlayer(Struct, frozen=True, gc=False):
     is_here: bool = True
 
 
-class ShownTable(Protocol):
+class ShownTable(RegisteredTable, Protocol):
     """What a table shows to anybody; see `TableView`."""
-
-    @property
-    def guid(self) -> Guid: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def number(self) -> int: ...  # noqa: D102 -- see `TableView`
 
     @property
     def version(self) -> int: ...  # noqa: D102 -- see `TableView`
@@ -58,9 +53,6 @@ class ShownTable(Protocol):
 
     @property
     def hands(self) -> Mapping[int, FinishedHand]: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def has_free_seat(self) -> bool: ...  # noqa: D102 -- see `TableView`
 
     @property
     def public(self) -> Game: ...  # noqa: D102 -- see `TableView`
