@@ -6,6 +6,7 @@ A presenter turns the state of one player's session into a `TableView`. Texts ar
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from gettext import NullTranslations
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
@@ -15,13 +16,6 @@ from croupier.core.text import printable
 
 MAX_RESULTS: Final = 8
 """The maximum number of finished games in a view."""
-
-
-class Catalogue(Protocol):
-    """Translations into one language, as in `gettext.NullTranslations`."""
-
-    def gettext(self, message: str) -> str: ...  # noqa: D102 -- as in gettext
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str: ...  # noqa: D102 -- as in gettext
 
 
 class Text(Struct, frozen=True):
@@ -42,7 +36,7 @@ class Text(Struct, frozen=True):
         """Return the text with values for more placeholders."""
         return replace(self, args={**self.args, **args})
 
-    def translate(self, catalogue: Catalogue) -> str:
+    def translate(self, catalogue: NullTranslations) -> str:
         """Return the text in the language of a catalogue."""
         if self.plural is None:
             form = catalogue.gettext(self.message)
@@ -59,17 +53,8 @@ class Text(Struct, frozen=True):
         return self.translate(ENGLISH)
 
 
-class _English:
-    """The catalogue of English: messages as they are."""
-
-    def gettext(self, message: str) -> str:
-        return message
-
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return msgid1 if n == 1 else msgid2
-
-
-ENGLISH: Catalogue = _English()
+ENGLISH: Final = NullTranslations()
+"""The catalogue of English: messages as they are."""
 
 
 def text(message: str, **args: Text | str | int) -> Text:

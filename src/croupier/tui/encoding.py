@@ -3,10 +3,11 @@
 import os
 import sys
 from functools import cache
+from gettext import NullTranslations
 from typing import Final
 
 from croupier.core.languages import catalogue, first_locale
-from croupier.core.presentation import Catalogue, Text
+from croupier.core.presentation import Text
 
 LANGUAGE_VARIABLES: Final = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 """The environment variables that name the languages of a person, the first of them that is set (as in gettext)."""
@@ -19,7 +20,7 @@ def terminal_locale() -> str:
 
 
 @cache
-def terminal_catalogue() -> Catalogue:
+def terminal_catalogue() -> NullTranslations:
     """Return the catalogue of the language of the environment."""
     return catalogue(terminal_locale())
 
