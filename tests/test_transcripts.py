@@ -34,7 +34,7 @@ def assert_house_plays(room: HouseRoom, transcript: Transcript, chunk_size: int)
         partial(room.referee, house_settings(room, transcript), is_strict(transcript)),
         lambda _, verdict: verdicts.append(verdict),
     )
-    play_transcript(transcript, make_harness(room, transcript, chunk_size, [observer]), room.patterns)
+    play_transcript(transcript, make_harness(room, transcript, [observer]), room.patterns, chunk_size)
     assert [verdict for verdict in verdicts if verdict.party == HOUSE] == []
     clauses = {verdict.violation.clause for verdict in verdicts}
     assert clauses & broken_clauses(transcript) if side_at_fault(transcript) == "client" else not clauses - PURSE

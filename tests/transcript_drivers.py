@@ -1,7 +1,7 @@
 """The loops that play transcripts with a driver, one for each format of lines."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from croupier.core.http_transcript import (
@@ -19,11 +19,17 @@ type Names = Mapping[str, Any]
 """The values of names that the transcript has bound so far."""
 
 
-def play_transcript(transcript: Transcript, driver: "Driver", patterns: Mapping[str, bytes]) -> None:
-    """Play a transcript of bytes. Raises AssertionError, naming the line, at the first mismatch."""
+def play_transcript(
+    transcript: Transcript, driver: "Driver", patterns: Mapping[str, bytes], chunk_size: int = 0
+) -> None:
+    """Play a transcript of bytes, and send `chunk_size` of them at a time (0: whole lines).
+
+    Raises AssertionError, naming the line, at the first mismatch.
+    """
 
     def send(line: TranscriptLine, _: Names) -> None:
-        driver.send(line.peer, encode_line(line.text))
+        for chunk in _chunks(encode_line(line.text), chunk_size):
+            driver.send(line.peer, chunk)
 
     def receive(line: TranscriptLine, bound: Names) -> Names:
         return {**bound, **driver.receive(line.peer, compile_pattern(line.text, patterns, bound))}
@@ -31,11 +37,12 @@ def play_transcript(transcript: Transcript, driver: "Driver", patterns: Mapping[
     _play(transcript, driver, send, receive)
 
 
-def play_json_transcript(transcript: Transcript, driver: "Driver") -> None:
+def play_json_transcript(transcript: Transcript, driver: "Driver", chunk_size: int = 0) -> None:
     """Play a transcript of JSON messages, as `play_transcript` does."""
 
     def send(line: TranscriptLine, bound: Names) -> None:
-        driver.send(line.peer, encode_sent(line.text, bound))
+        for chunk in _chunks(encode_sent(line.text, bound), chunk_size):
+            driver.send(line.peer, chunk)
 
     def receive(line: TranscriptLine, bound: Names) -> Names:
         return match_received(line.text, driver.receive(line.peer, JSON_LINE_PATTERN)["message"], bound)
@@ -54,6 +61,11 @@ def play_http_transcript(transcript: Transcript, driver: "HttpDriver") -> None:
         return match_response(expected, driver.receive(line.peer), bound)
 
     _play(transcript, driver, send, receive)
+
+
+def _chunks(data: bytes, size: int) -> Iterator[bytes]:
+    step = size or len(data) or 1
+    yield from (data[start : start + step] for start in range(0, len(data) or 1, step))
 
 
 def _play(

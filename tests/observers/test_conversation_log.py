@@ -31,7 +31,7 @@ EXPECTED_LOG = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27cc
 
 def write_log(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
     log = ConversationLog(path)
-    play_transcript(transcript, make_harness(HOUSE_ROOMS[room], transcript, 1, [log]), HOUSE_ROOMS[room].patterns)
+    play_transcript(transcript, make_harness(HOUSE_ROOMS[room], transcript, [log]), HOUSE_ROOMS[room].patterns, 1)
     log.close()
 
 
@@ -114,7 +114,7 @@ def test_unopenable_connection_file_does_not_stop_the_room(tmp_path: Path) -> No
     log = ObserverFanOut([ConversationLog(tmp_path / "no-such-folder" / "{n}.txt")], logger, RoomCounters())
     transcript = parse_transcript(GAME, "game")
     play_transcript(
-        transcript, make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [log]), HOUSE_ROOMS["sevenhalf"].patterns
+        transcript, make_harness(HOUSE_ROOMS["sevenhalf"], transcript, [log]), HOUSE_ROOMS["sevenhalf"].patterns
     )
     (error,) = logger.errors
     assert "an observer failed --log: " in error
@@ -126,7 +126,7 @@ def test_full_disk_does_not_stop_the_room(tmp_path: Path) -> None:
     (tmp_path / "log.txt").symlink_to("/dev/full")
     log = ConversationLog(tmp_path / "log.txt")
     transcript = parse_transcript(GAME, "game")
-    harness = make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [ObserverFanOut([log], logger, counts)])
+    harness = make_harness(HOUSE_ROOMS["sevenhalf"], transcript, [ObserverFanOut([log], logger, counts)])
     play_transcript(transcript, harness, HOUSE_ROOMS["sevenhalf"].patterns)
     log.close()
     assert logger.errors == ["an observer failed --log: [Errno 28] No space left on device"]

@@ -68,15 +68,13 @@ def transcript_dealers(room: Room, transcript: Transcript) -> Callable[[int], De
 class Harness[In, Out]:
     """A driver without sockets: a house, with a codec for each peer.
 
-    Bytes arrive in chunks of `chunk_size` bytes (0: unchunked). `addresses` has the addresses of peers by name; the
-    default for the n-th peer is 192.0.2.1, port 40,000 + n.
+    `addresses` has the addresses of peers by name; the default for the n-th peer is 192.0.2.1, port 40,000 + n.
     """
 
     def __init__(
         self,
         house: Session[In, Out],
         codec: Callable[[], Codec[In, Out]],
-        chunk_size: int = 0,
         observers: Sequence[Observer] = (),
         addresses: Mapping[str, Address] = {},
     ) -> None:
@@ -84,7 +82,6 @@ class Harness[In, Out]:
         self._addresses = addresses
         self._house = house
         self._codec = codec
-        self._chunk_size = chunk_size
         self._observers = observers
         self._peers: dict[str, Peer] = {}
         self._codecs: dict[Peer, Codec[In, Out]] = {}
@@ -93,15 +90,13 @@ class Harness[In, Out]:
         self._dropped: set[Peer] = set()
 
     def send(self, peer: str, data: bytes) -> None:
-        """Feed the bytes to the house in chunks."""
+        """Feed the bytes to the house."""
         number = self._peer_number(peer)
-        size = self._chunk_size or len(data)
-        for start in range(0, len(data), size or 1):
-            for message in self._codecs[number].feed(data[start : start + size]):
-                if number not in self._dropped:
-                    self._handle_event(
-                        Malformed(number, message) if isinstance(message, Violation) else Received(number, message)
-                    )
+        for message in self._codecs[number].feed(data):
+            if number not in self._dropped:
+                self._handle_event(
+                    Malformed(number, message) if isinstance(message, Violation) else Received(number, message)
+                )
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         """Match and remove the next bytes that the peer has received."""
@@ -171,9 +166,7 @@ class Harness[In, Out]:
                     pass
 
 
-def make_harness(
-    room: HouseRoom, transcript: Transcript, chunk_size: int = 0, observers: Sequence[Observer] = ()
-) -> Harness[Any, Any]:
+def make_harness(room: HouseRoom, transcript: Transcript, observers: Sequence[Observer] = ()) -> Harness[Any, Any]:
     """A harness for the house of a room, configured by the head of the transcript.
 
     `deck: Q K / J` lists decks, `seed: 7` sets the seed, `house: BET FLD` is the script of the house's bot, `idle` and
@@ -181,6 +174,4 @@ def make_harness(
     the room sets it.
     """
     settings = house_settings(room, transcript)
-    return Harness(
-        make_hall(room, transcript), lambda: room.codec(is_strict(transcript), settings), chunk_size, observers
-    )
+    return Harness(make_hall(room, transcript), lambda: room.codec(is_strict(transcript), settings), observers)

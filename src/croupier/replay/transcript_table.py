@@ -23,13 +23,12 @@ def make_table(transcript: Transcript) -> House:
     return House(table_settings(transcript), transcript_dealers(ROOM, transcript), idle=idle)
 
 
-def table_harness(transcript: Transcript, chunk_size: int = 0) -> Harness[Message, Answer]:
+def table_harness(transcript: Transcript) -> Harness[Message, Answer]:
     """A harness for the table of a transcript."""
     dialect = table_settings(transcript).dialect
     return Harness(
         make_table(transcript),
         lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
-        chunk_size,
         addresses=peer_addresses(transcript),
     )
 

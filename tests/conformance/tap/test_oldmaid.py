@@ -29,7 +29,7 @@ from tests.transcript_drivers import play_json_transcript
 class FollowedHarness(Harness[Any, Any]):
     """A harness that follows every byte between a table and its players."""
 
-    def __init__(self, transcript: Transcript, chunk_size: int = 0) -> None:
+    def __init__(self, transcript: Transcript) -> None:
         dialect = table_settings(transcript).dialect
         self.observed_table = ObservedTable(dialect, strict=is_strict(transcript))
         self.tapped: dict[int, TappedConnection] = {}
@@ -40,7 +40,6 @@ class FollowedHarness(Harness[Any, Any]):
         super().__init__(
             make_table(transcript),
             lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
-            chunk_size,
             (self._tap,),
             peer_addresses(transcript),
         )
@@ -90,8 +89,8 @@ class FollowedHarness(Harness[Any, Any]):
 
 
 def follow(transcript: Transcript, chop: int = 0) -> FollowedHarness:
-    harness = FollowedHarness(transcript, chop)
-    play_json_transcript(transcript, harness)
+    harness = FollowedHarness(transcript)
+    play_json_transcript(transcript, harness, chop)
     return harness
 
 

@@ -60,11 +60,10 @@ class PlayerHarness:
     reachable, any other peer with its first message. A dropped peer is gone at once.
     """
 
-    def __init__(self, transcript: Transcript, chop: int = 0) -> None:
+    def __init__(self, transcript: Transcript) -> None:
         strict = transcript.head.get("strict") == "yes"
         self.player = Player(options(transcript.head), LUCK, strict=strict)
         self.now = 0.0
-        self._chop = chop
         self._codec = lambda: Wire("player", strict=strict, dialect=self.player.options.dialect)
         self._reachable = reachable_peers(transcript.head)
         self._peers = {"table": TABLE}
@@ -78,12 +77,10 @@ class PlayerHarness:
         if peer not in self._peers:
             self._join(peer, max(self._peers.values()) + 1)
         number = self._peers[peer]
-        size = self._chop or len(data)
-        for start in range(0, len(data), size):
-            if number in self._codecs:
-                for message in self._codecs[number].feed(data[start : start + size]):
-                    garbled = isinstance(message, Violation)
-                    self._on(Malformed(number, message) if garbled else Received(number, message))
+        if number in self._codecs:
+            for message in self._codecs[number].feed(data):
+                garbled = isinstance(message, Violation)
+                self._on(Malformed(number, message) if garbled else Received(number, message))
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         received = bytes(self._received.get(peer, b""))

@@ -10,7 +10,7 @@ from tests.transcript_drivers import play_json_transcript
 @pytest.mark.parametrize("transcript", PLAYERS_PAPERS, ids=lambda transcript: transcript.name)
 def test_player_follows_the_transcript(transcript: Transcript) -> None:
     for chunk_size in (0, 1, 3):
-        play_json_transcript(transcript, PlayerHarness(transcript, chunk_size))
+        play_json_transcript(transcript, PlayerHarness(transcript), chunk_size)
 
 
 def test_player_transcripts_exist() -> None:

@@ -13,7 +13,7 @@ transcripts = pytest.mark.parametrize("transcript", TABLE_TRANSCRIPTS, ids=lambd
 @transcripts
 def test_table_follows_the_transcript(transcript: Transcript) -> None:
     for chunk_size in (0, 1, 3):
-        play_json_transcript(transcript, table_harness(transcript, chunk_size))
+        play_json_transcript(transcript, table_harness(transcript), chunk_size)
 
 
 GUESSED = {
