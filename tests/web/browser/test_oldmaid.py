@@ -63,5 +63,6 @@ def test_two_browsers_share_a_game(browser: Browser, lobby: str) -> None:
 def test_leaving_ends_the_game_for_the_person(page: Page, lobby: str) -> None:
     sit_down(page, lobby)
     page.locator(OFFERED).first.wait_for(timeout=3 * TIMEOUT_MILLISECONDS)
+    page.once("dialog", lambda dialog: dialog.accept())
     page.keyboard.press("q")
     page.get_by_role("button", name="Play again").wait_for()

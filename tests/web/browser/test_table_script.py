@@ -12,7 +12,7 @@ from tests.web.browser.scripted_table import Answer, ScriptedTable
 from tests.web.samples import HOLDEM, KUHN, LEAVE, OVER, SEVENHALF, action, pot
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 pytestmark = pytest.mark.browser
 CALL = replace(KUHN, actions=(action("call", "Call", "c", "a coin"), action("fold", "Fold", "f", "the pot"), LEAVE))
@@ -51,6 +51,29 @@ def focused(page: Page) -> str:
 
 
 # Keys.
+
+
+def test_an_action_that_costs_something_is_confirmed_first(table: ScriptedTable, page: Page) -> None:
+    warned = replace(KUHN, actions=(replace(LEAVE, warning=text("You lose 1 coin if you leave now.")),))
+    table.view = warned
+    open_table(page, table)
+    table.answers = [Answer(OVER, "You have left.")]
+    questions = []
+
+    def answer(dialog: Dialog) -> None:
+        questions.append(dialog.message)
+        if len(questions) == 1:
+            dialog.dismiss()
+        else:
+            dialog.accept()
+
+    page.on("dialog", answer)
+    page.keyboard.press("q")
+    assert table.forms == []
+    page.keyboard.press("q")
+    wait_for_announcement(page, "You have left.")
+    assert [form["act"] for form in table.forms] == ["leave"]
+    assert questions == ["You lose 1 coin if you leave now.\n\nLeave?"] * 2
 
 
 def test_a_key_sends_its_action_once_with_the_version_on_the_screen(table: ScriptedTable, page: Page) -> None:

@@ -40,6 +40,12 @@ function tick() {
   if (digits.textContent !== String(Math.ceil(seconds))) digits.textContent = Math.ceil(seconds);
 }
 
+/** Ask whether to do what costs something, and return the answer. */
+function isConfirmed(button) {
+  const warning = button?.dataset.warning;
+  return !warning || confirm(`${warning}\n\n${button.querySelector(".label").textContent}?`);
+}
+
 async function act(form, button) {
   if (isBusy) return say(texts.busy);
   isBusy = true;
@@ -92,7 +98,7 @@ acts.addEventListener("click", (event) => {
 });
 acts.addEventListener("submit", (event) => {
   event.preventDefault();
-  act(event.target, event.submitter);
+  if (isConfirmed(event.submitter)) act(event.target, event.submitter);
 });
 
 // Settings of this browser.
