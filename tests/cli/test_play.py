@@ -89,6 +89,8 @@ def test_the_bots_are_listed() -> None:
         (["127.0.0.1:poker"], "found '127.0.0.1:poker'; allowed: HOST or HOST:PORT"),
         (["127.0.0.1:99999"], "found the port 99999; allowed: 1 to 65535"),
         (["--tls-ca", "/nowhere.pem"], "cannot read /nowhere.pem: No such file"),
+        (["--tls-ca", __file__], f"found {__file__}; allowed: a certificate in PEM format"),
+        (["--tls-cert", __file__], f"found {__file__}; allowed: a certificate and its private key in PEM format"),
     ],
 )
 def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:

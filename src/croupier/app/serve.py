@@ -65,15 +65,20 @@ def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
         context.load_cert_chain(config.tls_cert, config.tls_key)
     except OSError as error:  # ssl.SSLError, for an invalid certificate, is an OSError
         found = f"found no certificate in {config.tls_cert} that fits the key in {config.tls_key}"
-        raise ValueError(f"{found} ({error.strerror}); allowed: two PEM files") from None
+        raise ValueError(f"{found}{_reason(error)}; allowed: two PEM files") from None
     if config.tls_client_ca is not None:
         context.verify_mode = ssl.CERT_REQUIRED
         try:
             context.load_verify_locations(config.tls_client_ca)
         except OSError as error:
             found = f"found no certificate of an authority in {config.tls_client_ca}"
-            raise ValueError(f"{found} ({error.strerror}); allowed: a PEM file") from None
+            raise ValueError(f"{found}{_reason(error)}; allowed: a PEM file") from None
     return context
+
+
+def _reason(error: OSError) -> str:
+    """Why a file cannot be read, in parentheses. The `ssl` module says where it has failed in the place of why."""
+    return "" if isinstance(error, ssl.SSLError) else f" ({error.strerror})"
 
 
 def check_config(config: ServerConfig) -> None:

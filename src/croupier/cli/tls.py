@@ -29,7 +29,7 @@ class TlsOptions:
             return None
         context = trusting_context(self.tls_ca)
         if self.tls_cert is not None:
-            with naming_file(self.tls_cert, self.tls_key):
+            with naming_file("a certificate and its private key", self.tls_cert, self.tls_key):
                 context.load_cert_chain(self.tls_cert, self.tls_key)
         return context
 
@@ -39,15 +39,20 @@ def trusting_context(authority: Path | None) -> ssl.SSLContext:
 
     Raises OSError if the file cannot be read.
     """
-    with naming_file(authority):
+    with naming_file("a certificate", authority):
         return ssl.create_default_context(cafile=authority)
 
 
 @contextmanager
-def naming_file(*paths: Path | None) -> Iterator[None]:
-    """Name the PEM files in an OSError that is raised in the block: the `ssl` module does not."""
+def naming_file(content: str, *paths: Path | None) -> Iterator[None]:
+    """Name the PEM files, which have to contain `content`, in an OSError that is raised in the block.
+
+    The `ssl` module names no file, and says where it has failed in the place of why.
+    """
     try:
         yield
     except OSError as error:
         names = " and ".join(str(path) for path in paths if path is not None)
+        if isinstance(error, ssl.SSLError):
+            raise OSError(f"found {names}; allowed: {content} in PEM format") from error
         raise OSError(f"cannot read {names}: {error.strerror}") from error
