@@ -204,6 +204,23 @@ def test_messages_that_stand_apart_are_reads_of_their_own() -> None:
     assert guest.heard == [b"CARD C_K", b"ACTN BET"]
 
 
+def test_answers_to_two_messages_stand_apart_too() -> None:
+    guest = ClientFixture(HouseSetup(is_reached=lambda _: False, message_gap_seconds=0.01))
+    assert guest.say(b"STRT P_1ACTN BET") == b"CARD C_Q"
+    guest.wait()
+    assert guest.heard == [b"CARD C_Q", b"CARD C_K"]
+
+
+def test_messages_of_games_are_not_counted_as_idle() -> None:
+    guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, min_games=3))
+    for _ in range(2):
+        guest.say(b"STRT P_1")
+        guest.say(b"ACTN BET")
+    assert not guest.dropped
+    guest.say(b"STRT P_1")
+    assert guest.say(b"ACTN BET").endswith(b"DISC")
+
+
 def test_without_that_they_leave_in_one_piece() -> None:
     assert ClientFixture(played(9), {"bot": "script:BET"}).say(b"STRT P_2") == b"CARD C_KACTN BET"
 

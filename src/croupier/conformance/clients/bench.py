@@ -221,13 +221,15 @@ class HouseClientBench(Bench):
     async def _misreads_in(self, case: HouseClientCase, attempt: Attempt, decision: Decision, number: int) -> bool:
         """Whether the client passes a case with messages one by one, and fails as before without.
 
-        No failure is about the stream that has come up with messages one by one before.
+        It has to go on after what it has failed at: there is one more game. No failure is about the stream that has
+        come up with messages one by one before.
         """
         assert attempt.failure is not None, "only failures are examined"
         clause = attempt.failure.clause
         if clause in self._failures_apart:
             return False
-        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS)
+        games = case.setup.min_games + 1
+        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS, min_games=games)
         for _ in range(1 if self._misreads else CONFIRMATIONS):
             with_gaps = await self._attempt_until(lambda tried: tried.has_met(decision), apart, number)
             if with_gaps is not None and with_gaps.shows(attempt):

@@ -63,6 +63,6 @@ class HouseSetup(Struct, frozen=True, kw_only=True):
     listens_after_fault: bool = False
     """After its own fault the house waits until the client closes; otherwise the next message decides."""
     message_gap_seconds: float = 0.0
-    """The pause between two messages that are sent together."""
+    """The pause between two messages, also between the answers to two messages of the client."""
     delayed_messages: Mapping[bytes, float] = {}
     """Messages of the house that are held back for some seconds."""

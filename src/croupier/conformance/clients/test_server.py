@@ -107,7 +107,9 @@ class HouseTestServer:
         self._outbox = Outbox(setup.delivery)
         self._closed_at: float | None = None
         self._waiting_since = inf
+        self._sent_at = -inf
         self._games_at_state = 0
+        self._idle_messages = 0  # since the state was reached and the last game was over
 
     @property
     def referee(self) -> AnyClientReferee:
@@ -206,6 +208,7 @@ class HouseTestServer:
         """React to a message."""
         self.has_spoken = True
         self.messages_since_state += self.has_reached_state
+        self._idle_messages = self._idle_messages + self.has_reached_state if self.referee.game is None else 0
         if self.house_fault is not None:
             self.reaction = message
             if self._setup.listens_after_fault:
@@ -238,8 +241,9 @@ class HouseTestServer:
         self.is_closing |= reply.closes
         gap, delayed = self._setup.message_gap_seconds, self._setup.delayed_messages
         messages = reply.messages if gap or delayed else [b"".join(reply.messages)]
-        for number, message in enumerate(filter(None, messages)):
-            self._outbox.push(message, now, gap * (number > 0) + delayed.get(message, 0.0))
+        for message in filter(None, messages):
+            pause = gap if self._outbox.deadline is not None else max(0.0, self._sent_at + gap - now)
+            self._outbox.push(message, now, pause + delayed.get(message, 0.0))
         return self._send(now)
 
     def _send(self, now: float) -> list[Effect[bytes]]:
@@ -247,7 +251,7 @@ class HouseTestServer:
         assert self._peer is not None, "a client is connected"
         effects: list[Effect[bytes]] = []
         for piece in self._outbox.pop_due(now):
-            self._waiting_since = now
+            self._waiting_since = self._sent_at = now
             effects.append(Send(self._peer, piece))
             self.conversation.on_data(HOUSE, piece, now)
         if self._outbox.deadline is not None:
@@ -285,7 +289,7 @@ class HouseTestServer:
             return False
         return (
             self.referee.finished_count >= max(games, self._games_at_state + 1)
-            or self.messages_since_state >= MAX_IDLE_MESSAGES
+            or self._idle_messages >= MAX_IDLE_MESSAGES
         )
 
     def _act(self, now: float) -> list[Effect[bytes]]:
