@@ -1,17 +1,19 @@
 """Experiments find out why a house fails: one read for one message, refusals that change the state, spelling."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.servers.experiments import MAX_CHANCE, one_sided_chance
+from croupier.conformance.servers.experiments import MAX_CHANCE, MIXES_UP_MESSAGES, one_sided_chance
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import HouseFixture, run_cases
+from tests.conformance.house_fixture import HouseFixture, Table, run_cases
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf
 from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
 from tests.conformance.suites import server_cases
+from tests.rooms.conversation_fixture import honest
 
 STATES = {"kuhn": kuhn.state_of, "sevenhalf": sevenhalf.state_of, "blackjack": blackjack.state_of}
 
@@ -58,6 +60,24 @@ def test_the_cause_is_found_by_sending_the_same_messages_in_another_way(
     assert result.failure.cause is not None
     assert cause in result.failure.cause.text
     assert not result.failure.cause.is_guess
+
+
+class HastyTable(Table):
+    """A table that handles the last message of a read first, as it may if each has a task of its own."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        items = self._inward.feed(data)[::-1]
+        return [answer for item in items for answer in super(HastyTable, self).hears(self._inward.encode(item))]
+
+
+def test_a_house_that_reads_all_messages_may_only_handle_them_in_the_wrong_order() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room)
+    house.table = lambda: HastyTable(room, {}, honest, 1, strict=False)
+    cases = [each for each in server_cases(room) if each.id == "kuhn/1.3/pipelined"]
+    (result,) = asyncio.run(run_cases(house, room, cases))
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("kuhn-1.3", MIXES_UP_MESSAGES)
 
 
 def test_failures_that_luck_decides_need_more_proof_than_those_that_always_come_up() -> None:

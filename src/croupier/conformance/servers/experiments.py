@@ -38,6 +38,10 @@ many experiments, and a cause that only luck has shown would be the first thing 
 MAX_PAIRS: Final = 60
 """At most this many pairs of conversations are held, one with the messages as they were, and one with the others."""
 
+MIXES_UP_MESSAGES: Final = Cause(
+    "it takes what one read brings for one message, or handles a message before the one before it is done: "
+    "the same messages pass when each is sent alone"
+)
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
@@ -95,7 +99,7 @@ class Experiments:
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
-                return attempt.blamed(self._test_data.shared_clauses["stream"], ONE_READ_CAUSE)
+                return attempt.blamed(self._test_data.shared_clauses["stream"], await self._stream_cause(messages))
             if found is Comparison.UNDECIDED:
                 return attempt
             if found.fault is None:
@@ -171,6 +175,11 @@ class Experiments:
                 faulty_deals.add(deal)
         is_shown = len(faulty_deals) == MISREAD_FAULTS or (faulty_deals and len(deals) >= ENOUGH_CONVERSATIONS)
         return possible[0] if possible and is_shown else None
+
+    async def _stream_cause(self, messages: Sequence[bytes]) -> Cause:
+        """Return the cause of a house that fails only by how these messages arrive: perhaps single bytes show it."""
+        probe = await self._conversations.send_quickly(messages, Delivery(max_piece_bytes=1))
+        return MIXES_UP_MESSAGES if probe.fault is None else ONE_READ_CAUSE
 
     async def _find_byte_order(self, messages: Sequence[bytes]) -> Cause | None:
         """Return a cause if the house answers integers rightly only by the opposite order of their bytes.
