@@ -163,7 +163,7 @@ def test_the_page_of_a_class_stays_until_an_interrupt(tmp_path: Path, watched: S
         assert lines[-1]
     assert sorted(line.split(" is ")[1] for line in lines[:2]) == ["Ada (ada)\n", "Bob (bob)\n"]
     assert (out / "matrix.csv").exists()
-    page = httpx.get(url, follow_redirects=True).text
+    page = httpx.get(url, follow_redirects=True, timeout=PATIENCE).text
     assert "2 of 2 cells" in page
     assert "broke a clause, kuhn-5.4" in page
     assert "Bob" not in page
@@ -179,7 +179,7 @@ def test_an_interrupt_before_the_end_closes_the_page_and_writes_results(tmp_path
     hand_in(folder, "ada", client="says-nothing")
     process, url = watched(folder, "--out", out, "--no-reference", "--timeout", 60)
     end = time.monotonic() + 3 * PATIENCE
-    while "is played now" not in httpx.get(url, follow_redirects=True).text:
+    while "is played now" not in httpx.get(url, follow_redirects=True, timeout=PATIENCE).text:
         assert time.monotonic() < end
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -28,6 +28,8 @@ class JsonConnection:
     async def say(self, **message: object) -> None:
         data = json.dumps(message).encode()
         for start in range(0, len(data), self._chop):
+            if self._writer.is_closing():  # uvloop does not write to a closed connection
+                raise ConnectionError("hung up")
             self._writer.write(data[start : start + self._chop])
             await self._writer.drain()
             await asyncio.sleep(0)

@@ -6,7 +6,7 @@ import httpx
 
 from tests.hardening.servers import SERVERS, Memory
 from tests.http.service_fixture import InProcessService
-from tests.net.raw_client import RawClient, Run, kuhn, opened
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run, kuhn, opened
 from tests.web.app_fixture import Browser, web_app
 
 REPLAYS = 200
@@ -108,7 +108,10 @@ def test_a_form_that_another_browser_replays_is_refused(run: Run) -> None:
     async def main() -> None:
         async with SERVERS["web"]() as server:
             url = f"http://127.0.0.1:{server.address[1]}"
-            async with httpx.AsyncClient(base_url=url) as visitor, httpx.AsyncClient(base_url=url) as other:
+            async with (
+                httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS) as visitor,
+                httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS) as other,
+            ):
                 page = (await visitor.get("/")).text
                 csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
                 await other.get("/")

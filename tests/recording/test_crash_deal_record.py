@@ -6,11 +6,10 @@ import time
 from pathlib import Path
 from random import Random
 
-import httpx
 import pytest
 
 from tests.processes import PATIENCE, Serving
-from tests.recording.test_crash_holdem import Bot
+from tests.recording.test_crash_holdem import Bot, seat_bots
 from tests.recording.test_deal_record_faults import findings, play
 from tests.recording.test_house_faults import CLIENT_ADDRESSES, MANY_COINS, BettingClient
 
@@ -49,11 +48,8 @@ def test_holdem_hands_that_survive_a_kill_match_their_promises(tmp_path: Path) -
     for round_ in range(kills + 1):
         with Serving("holdem", "--port", 0, "--store", store, "--deals", path) as serving:
             url = f"http://{serving.address}"
-            game = httpx.get(f"{url}/games/").json()[0]["gameID"]
             if not guids:
-                guids = {bot: httpx.post(f"{url}/users/", auth=(bot, "secret")).json() for bot in BOTS}
-                for bot in BOTS:
-                    assert httpx.post(f"{url}/games/{game}/players/", auth=(bot, "secret")).status_code == 201
+                game, guids = seat_bots(url)
                 assert count_promises(path) == 1
             bots = [Bot(bot, guids[bot], game, url) for bot in BOTS]
             for bot in bots:

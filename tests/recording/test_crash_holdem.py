@@ -120,9 +120,19 @@ def hand_numbers(store: Path, game: str) -> list[int]:
 
 def count_chips(url: str, game: str) -> tuple[int, int]:
     """The number of chips at a table, and of its players."""
-    got = httpx.get(f"{url}/games/{game}").json()
+    got = httpx.get(f"{url}/games/{game}", timeout=TIMEOUT_SECONDS).json()
     chip_count = sum(player["wealth"] for player in got["table"]) + sum(pot["size"] for pot in got["pots"])
     return chip_count, len(got["table"])
+
+
+def seat_bots(url: str) -> tuple[str, dict[str, str]]:
+    """Seat the bots at the first table; return its GUID and theirs."""
+    with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS) as client:
+        game = client.get("/games/").json()[0]["gameID"]
+        guids = {bot: client.post("/users/", auth=(bot, "secret")).json() for bot in BOTS}
+        for bot in BOTS:
+            assert client.post(f"/games/{game}/players/", auth=(bot, "secret")).status_code == 201
+    return game, guids
 
 
 def kill_repeatedly(store: Path, times: int, seed: int) -> None:
@@ -130,17 +140,15 @@ def kill_repeatedly(store: Path, times: int, seed: int) -> None:
     random = Random(seed)
     with ServerForker(store) as servers:
         url = servers.start()
-        guids = {bot: httpx.post(f"{url}/users/", auth=(bot, "secret")).json() for bot in BOTS}
-        game = httpx.get(f"{url}/games/").json()[0]["gameID"]
-        for bot in BOTS:
-            assert httpx.post(f"{url}/games/{game}/players/", auth=(bot, "secret")).status_code == 201
+        game, guids = seat_bots(url)
         written: Counter[str] = Counter()
         for _ in range(times):
             chip_count, player_count = count_chips(url, game)
             assert chip_count == SETTINGS.stack * player_count
             finished = hand_numbers(store, game)
             assert finished == [*range(1, len(finished) + 1)]
-            statuses = [httpx.get(f"{url}/games/{game}/hands/{len(finished) + n}.phh").status_code for n in (0, 1)]
+            hands = [f"{url}/games/{game}/hands/{len(finished) + n}.phh" for n in (0, 1)]
+            statuses = [httpx.get(hand, timeout=TIMEOUT_SECONDS).status_code for hand in hands]
             assert statuses == [200 if finished else 404, 404]
             bots = [Bot(bot, guids[bot], game, url) for bot in BOTS]
             for bot in bots:

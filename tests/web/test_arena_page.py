@@ -19,6 +19,8 @@ from tests.net.raw_client import Run
 from tests.processes import PATIENCE
 from tests.web.app_fixture import Browser, stream
 
+pytestmark = pytest.mark.usefixtures("prompt_follower")
+
 PLAN = Plan("kuhn", ("equilibrium", "random"), pairs=400, seed=1, duplicate=True)
 
 
@@ -104,7 +106,7 @@ def test_the_page_is_served_until_it_is_closed(tmp_path: Path, played: Tournamen
         assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/arena/[\w-]{22}", server.url)
         write_record(tmp_path / "out", played)
         address = server.url
-        with httpx.stream("GET", f"{address}/events", timeout=60) as response:
+        with httpx.stream("GET", f"{address}/events", timeout=PATIENCE) as response:
             assert "1 of 1 pairings are over; 800 hands" in "".join(response.iter_text())
         with pytest.raises(OSError, match="address already in use"):
             ArenaServer(PLAN, tmp_path, int(address.split("/")[2].partition(":")[2]))

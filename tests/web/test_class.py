@@ -17,7 +17,7 @@ from croupier.conformance.report.summary import ShownLine
 from croupier.rooms import HOUSE_ROOMS
 from croupier.web.class_server import ClassPages, serve_class, shuffle_students
 from croupier.web.class_view import ClassPrivacy
-from tests.net.raw_client import Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.web.app_fixture import Browser, stream
 from tests.web.browser.gallery import WEB
 
@@ -229,7 +229,7 @@ def test_the_page_is_served_on_loopback_with_a_cookie_of_its_own(run: Run) -> No
     async def main() -> None:
         async with (
             serve_class(class_plan(), ClassPrivacy(), 0) as (pages, url),
-            httpx.AsyncClient(follow_redirects=True) as client,
+            httpx.AsyncClient(follow_redirects=True, timeout=TIMEOUT_SECONDS) as client,
         ):
             assert re.fullmatch(rf"http://127\.0\.0\.1:[0-9]+{pages.path}", url)
             response = await client.get(url)

@@ -42,7 +42,7 @@ from croupier.web.recorded_house import house_messages
 from croupier.web.records import Records, replay_page
 from croupier.web.replay_page import ReplayPage
 from tests.net.raw_client import Run
-from tests.processes import Serving
+from tests.processes import PATIENCE, Serving
 from tests.sampling import example_count
 from tests.store.store_fixture import add_hand
 from tests.web.app_fixture import KEYS, Browser
@@ -256,7 +256,7 @@ def test_a_game_of_a_real_server_is_replayed_and_its_deal_verified(tmp_path: Pat
     with Serving("kuhn", "--port", 0, "--web-port", 0, *options, ready=2) as server:
         sent = [b"STRT P_1", b"ACTN CHK"]
         received = server.talk(*sent)
-        with httpx.Client(base_url=f"http://127.0.0.1:{server.ports['web']}") as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.ports['web']}", timeout=PATIENCE) as client:
             links = re.findall(r'href="(/replay/kuhn/[^"]+-[^"]+/\d+)"', client.get("/replay").text)
             assert links, "no game is listed"
             game = client.get(links[-1])

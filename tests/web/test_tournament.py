@@ -17,6 +17,8 @@ from tests.net.raw_client import Run
 from tests.processes import PATIENCE, Serving, croupier
 from tests.web.app_fixture import Browser, serve, stream
 
+pytestmark = pytest.mark.usefixtures("prompt_follower")
+
 PLAN = Plan("kuhn", ("equilibrium", "random"), pairs=400, seed=1, duplicate=True)
 JOBS = [Job((0, 1), chunk) for chunk in range(PLAN.chunks)]
 
