@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import isfunction
 from itertools import count
 from pathlib import Path
 
@@ -37,6 +38,8 @@ settings.register_profile("full", deadline=None, suppress_health_check=[HealthCh
 settings.register_profile("quick", settings.get_profile("full"), max_examples=QUICK_EXAMPLES)
 settings.load_profile("full")
 
+PARAMETERS = type(pytest.param())
+
 POSTGRESQL = {"cluster", "restartable_cluster"}
 """Fixtures that start a PostgreSQL server."""
 
@@ -60,10 +63,43 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
             item.add_marker("extended")
 
 
+def is_left_out(mark: str, config: pytest.Config) -> bool:
+    """Whether the tests with a mark are not selected."""
+    return f"not {mark}" in config.option.markexpr
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the folders of marks that are not selected."""
-    left_out = [folder for mark, folder in FOLDERS_BY_MARK.items() if f"not {mark}" in config.option.markexpr]
+    left_out = [folder for mark, folder in FOLDERS_BY_MARK.items() if is_left_out(mark, config)]
     return True if collection_path in left_out else None
+
+
+def pytest_pycollect_makeitem(collector: pytest.Module, obj: object) -> list[pytest.Item] | None:
+    """Make no items of a test that is not selected: it may have hundreds of parameters."""
+    marks = getattr(obj, "pytestmark", []) if isfunction(obj) else []
+    return [] if any(is_left_out(mark.name, collector.config) for mark in marks) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make no items of parameters that are not selected."""
+    marks = metafunc.definition.own_markers
+    marks[:] = [selected_parameters(mark, metafunc.config) if mark.name == "parametrize" else mark for mark in marks]
+
+
+def selected_parameters(mark: pytest.Mark, config: pytest.Config) -> pytest.Mark:
+    """The mark of a parametrization without the cases that are left out, unless that leaves none."""
+    names, cases, ids = mark.args[0], [*mark.args[1]], mark.kwargs.get("ids")
+    kept = [
+        number
+        for number, case in enumerate(cases)
+        if not (isinstance(case, PARAMETERS) and any(is_left_out(mark.name, config) for mark in case.marks))
+    ] or range(len(cases))
+    options = dict(mark.kwargs)
+    if ids is not None and not callable(ids):
+        ids = [*ids]
+        options["ids"] = [ids[number] for number in kept]
+    return pytest.mark.parametrize(names, [cases[number] for number in kept], **options).mark
 
 
 @pytest.hookimpl(wrapper=True)
