@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.store.engine import StatementGenerator
-from croupier.store.records import MAX_COINS, Account, LedgerEntry, Posting, Transfer, WriteRefused
+from croupier.store.records import MAX_COINS, Account, Holding, LedgerEntry, Posting, Transfer, WriteRefused
 from croupier.store.store import Store, open_store
 from tests.store.store_fixture import NOON, StatementEntry, TempStore, balance, error, statement, transfer
 
@@ -174,6 +174,33 @@ def test_transfer_with_a_closed_or_missing_account_is_refused(temp_store: TempSt
         assert [line.reason for line in await statement(store, alice.id)] == ["opened", "bye"]
 
     run_at_noon(temp_store, steps)
+
+
+def test_transfer_of_a_server_that_has_lost_the_account_is_refused(temp_store: TempStore) -> None:
+    async def main() -> None:
+        async with await open_store(temp_store.url) as store, await open_store(temp_store.url) as other:
+            house = await store.house_account("kuhn")
+            ann = await store.add_account("kuhn:ann", coins=10)
+            first, second = Holding("kuhn:ann", 1), Holding("kuhn:ann", 2)
+
+            def win(holding: Holding) -> Transfer:
+                return Transfer("game", (Posting(ann.id, 1, 1, holding), Posting(house.id, -1)))
+
+            assert (await store.take_account(first, b"{}")).balance == 10
+            await store.transfer_all([win(first)])
+            assert (await other.take_account(second, b"{}")).balance == 11
+            with pytest.raises(WriteRefused, match="found 'kuhn:ann', which another server has taken"):
+                await store.transfer_all([win(first)])
+            with pytest.raises(WriteRefused, match="found 'kuhn:ann', which another server has taken"):
+                await store.take_account(second, b"{}")
+            await other.transfer_all([win(second)])
+            found, last = await store.account("kuhn:ann"), await store.last_entry("accounts", "kuhn:ann")
+            assert found is not None
+            assert last is not None
+            assert (found.balance, last.seq) == (12, 2)
+            assert await store.find_problems() == []
+
+    asyncio.run(main())
 
 
 def test_statement_has_all_changes_of_an_account(temp_store: TempStore) -> None:

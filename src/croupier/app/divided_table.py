@@ -4,14 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+from croupier.app.client_router import ClientRouter
 from croupier.cluster.node import Node
-from croupier.cluster.relay import AcceptedClient, Opened, Relay, StreamEnd
+from croupier.cluster.relay import AcceptedClient, Opened, StreamEnd
 from croupier.core.codec import Codec
 from croupier.core.logger import Logger
 from croupier.core.session import Address
-from croupier.net.client_addresses import address_key
-from croupier.net.connection import Connection
-from croupier.net.count_limit import CountLimit
 from croupier.net.local_connection import connect_stream
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.durable_session import ClosedTable, DurableTableEndpoint
@@ -38,15 +36,9 @@ MAX_NAMES: Final = 12
 class TableElsewhere(ClosedTable):
     """The session of a table that runs at another node: what everybody may see of it."""
 
-    def __init__(self, follower: JournalFollower, node: Node, relay: Relay) -> None:
+    def __init__(self, follower: JournalFollower, node: Node) -> None:
         self._follower = follower
         self._node = node
-        self._relay = relay
-
-    @property
-    def playing(self) -> bool:  # type: ignore[override]
-        """Whether clients of this node are at the table."""
-        return bool(self._relay.accepted_ends)
 
     @property
     def games(self) -> Sequence[TableGame]:
@@ -76,43 +68,30 @@ class DividedTable(DurableTableEndpoint):
         **options: Any,
     ) -> None:
         self._follower = JournalFollower(store, log, self.notify_watchers)
-        self._relay = Relay(node.bus, node.name, log)
-        elsewhere = TableElsewhere(self._follower, node, self._relay)
+        elsewhere = TableElsewhere(self._follower, node)
         super().__init__(store, codec_factory, log, closed=elsewhere, **options)
         self._node = node
         self._load = load
-        self._trouble: str | None = None
-        self._relayed_counts = CountLimit(self.limits.max_connections_per_address, self.limits.max_connections)
+        self.trouble: str | None = None
+        self._router = ClientRouter(self, node.relay, ROOM_NAME, self._connect)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._relay.servers[ROOM_NAME] = self._serve
+        node.relay.servers[ROOM_NAME] = self._serve
         self._room = node.add(ROOM_NAME, self, THE_HOUSE, is_movable=False)
         node.players = self._players
 
     async def join(self) -> None:
-        """Take clients of other nodes. Raises BusUnavailable."""
-        await self._relay.start()
+        """Let the other nodes know that the table can run here."""
         self._start_task(self._follower.run())
         await self._node.announce()
 
     @property
     def unavailable_reason(self) -> str | None:
         """The reason why no games can be played now, or None if they can."""
-        if self._trouble is not None or self.house_session is not None:
-            return self._trouble or super().unavailable_reason
+        if self.trouble is not None or self.house_session is not None:
+            return self.trouble or super().unavailable_reason
         return None if self._owner_elsewhere() is not None else "the table runs at no node now"
 
     # As `Houses`.
-
-    @property
-    def trouble(self) -> str | None:
-        """See `Houses`."""
-        return self._trouble
-
-    @trouble.setter
-    def trouble(self, reason: str | None) -> None:
-        self._trouble = reason
-        if reason is not None:
-            self._relay.close()
 
     @property
     def running(self) -> Collection[int]:
@@ -139,9 +118,8 @@ class DividedTable(DurableTableEndpoint):
         """See `Houses`."""
         self.abandon_house()
 
-    def check(self, live: Collection[str]) -> None:
-        """Close the connections to nodes that have died, and give up a house that another node has taken over."""
-        self._relay.end_dead(live)
+    def check(self, live: Collection[str]) -> None:  # noqa: ARG002 -- see `Houses`
+        """Give up a house that another node has taken over."""
         if self.house_session is not None and self.house_session.is_superseded:
             self._room.superseded(THE_HOUSE)
 
@@ -157,15 +135,14 @@ class DividedTable(DurableTableEndpoint):
         super().halt(final=final)
         if final:
             self._node.remove(ROOM_NAME)
-            last = self.codec_factory().encode(refusal(CLOSING))
-            for end in self._relay.accepted_ends:
-                end.refuse(last)
+            self._router.close([refusal(CLOSING)])
         else:
             self._start_task(self._node.drain(ROOM_NAME))
 
     async def wait_drained(self) -> None:
         """Wait until no game is running; after the final halt, until the table has ended here."""
         await super().wait_drained()
+        await self._router.wait_idle()
         if self._final:
             await self._node.announce()
 
@@ -173,42 +150,21 @@ class DividedTable(DurableTableEndpoint):
 
     def make_connection(self, address: Address | None = None) -> asyncio.Protocol:
         """Make a connection of the house if it runs here, else one to the node where it runs."""
-        if self.house_session is not None:
-            return super().make_connection(address)
-        return AcceptedClient(self._relay, address, self._begin)
+        return super().make_connection(address) if self.house_session is not None else self._router.accept(address)
 
-    def _begin(self, client: AcceptedClient) -> None:
-        """Connect a client to the table, unless there are too many."""
-        host = address_key(client.address[0]) if client.address else ""
-        if reason := self._relayed_counts.connection_refusal(host):
-            self.counts.refused[reason] += 1
-            self.log.warning("refused", address=client.address, reason=reason)
-            client.refuse(self._encode(self.refusal_messages))
-            return
-        self._relayed_counts.add(host)
-        client.on_end = lambda: self._on_client_ended(host)
-        self._start_task(self._find_table(client))
-
-    def _on_client_ended(self, host: str) -> None:
-        self._relayed_counts.remove(host)
-        if self._halted:
-            self.notify_watchers()  # which look, too, whether anybody still plays
-
-    async def _find_table(self, client: AcceptedClient) -> None:
-        """Connect a client to the node where the table runs, which may be this one by now."""
+    async def _connect(self, client: AcceptedClient) -> Sequence[Any]:
+        """Connect a client to the node where the table runs, which may be this one by now; see `ClientRouter`."""
         loop = asyncio.get_running_loop()
         end = loop.time() + OWNER_SECONDS
         while loop.time() < end and not client.is_lost:
-            if self._trouble is None and self.house_session is not None:
-                client.become(Connection(self, address=client.address))
-                return
+            if self.trouble is None and self.house_session is not None:
+                self._router.connect_here(client)
+                return ()
             owner = self._owner_elsewhere()
-            if owner is not None and await self._relay.open(
-                client, owner, ROOM_NAME, client.address, client.certificate
-            ):
-                return
+            if owner is not None and await self._router.connect_to(owner, client):
+                return ()
             await asyncio.sleep(LOOK_SECONDS)
-        client.refuse(self._encode([refusal(UNAVAILABLE)]))
+        return [refusal(UNAVAILABLE)]
 
     def _owner_elsewhere(self) -> str | None:
         """Return the other node where the table runs, None if there is none now."""
@@ -217,14 +173,10 @@ class DividedTable(DurableTableEndpoint):
 
     def _serve(self, end: StreamEnd, opened: Opened) -> bool:
         """Connect a client of another node to the house, if it runs here and takes clients."""
-        if self.house_session is None or self._trouble is not None or self._halted:
+        if self.house_session is None or self.trouble is not None or self._halted:
             return False
         connect_stream(end, self, opened.address, opened.certificate)
         return True
-
-    def _encode(self, messages: Sequence[Any]) -> bytes:
-        encode = self.codec_factory().encode
-        return b"".join(map(encode, messages))
 
     # What other nodes and watchers see.
 

@@ -233,8 +233,8 @@ def is_stored(room_config: RoomConfig, server_config: ServerConfig) -> bool:
 
 
 def is_divided(room_config: RoomConfig, server_config: ServerConfig) -> bool:
-    """Return whether a room is divided among the nodes of a cluster; of the workers of a server only hold'em is."""
-    if server_config.bus is None or isinstance(room_config.room, HouseRoom):
+    """Return whether nodes divide a room: its houses, its table or its accounts. Workers divide only hold'em."""
+    if server_config.bus is None or (isinstance(room_config.room, HouseRoom) and server_config.accounts is None):
         return False
     from croupier.cluster.open_bus import is_local_bus
 
@@ -246,7 +246,7 @@ def is_divided(room_config: RoomConfig, server_config: ServerConfig) -> bool:
 async def _open_house(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    log, observers, tls_context, shared_store, promises, counts, first_peer, *_ = context
+    log, observers, tls_context, shared_store, promises, counts, first_peer, _, node = context
     room = room_config.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
@@ -256,6 +256,11 @@ async def _open_house(
     recorder = None
     make_session: Callable[[Peer, Dealer], Session[Any, Any]] = new_session
     if journal != "off":
+        holder = None
+        if node is not None and server_config.accounts is not None:
+            from croupier.recording.accounts import AccountHolder
+
+            holder = AccountHolder(node.name, node.process)
         recorder = await open_recorder(
             shared_store,
             room,
@@ -264,10 +269,17 @@ async def _open_house(
             journal=journal,
             identify_by=server_config.accounts,
             promises=promises,
+            holder=holder,
         )
         if (purses := recorder.purses) is not None:
             make_session = lambda peer, dealer: new_session(peer, dealer, purses.purse_of(peer))  # noqa: E731 -- one call; a def would be longer
-    make_endpoint = Endpoint if recorder is None else partial(RecordedEndpoint, recorder)
+    make_endpoint: Callable[..., Endpoint] = Endpoint
+    if recorder is not None and recorder.purses is not None and node is not None:
+        from croupier.app.divided_house import DividedHouse
+
+        make_endpoint = partial(DividedHouse, node, room.name, recorder)
+    elif recorder is not None:
+        make_endpoint = partial(RecordedEndpoint, recorder)
     endpoint = make_endpoint(
         Hall(make_session, dealers, timeouts.shortest),
         partial(room.codec, server_config.strict, room_config.settings),

@@ -19,6 +19,7 @@ from croupier.cluster.directory import Directory
 from croupier.cluster.lease import Membership, NodeState, Timing
 from croupier.cluster.messages import NODE_KEYS, NodeValue
 from croupier.cluster.node_room import Houses, NodeRoom
+from croupier.cluster.relay import Relay
 from croupier.core.logger import Logger
 from croupier.observers.counters import ClusterCounters
 from croupier.version import __version__
@@ -31,6 +32,7 @@ type State = Literal["joining", "ready", "suspect", "fenced", "draining"]
 class Node:
     """This server as a node of a cluster. It has the name `name`, which no other node may have.
 
+    `process` is different for every start of a node, and `relay` has the clients that other nodes serve.
     `connections` returns the number of clients of each room of this server, and `players` the names of those in rooms
     whose players have names.
     """
@@ -49,7 +51,8 @@ class Node:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._now = self._loop.time
-        self._process = secrets.token_hex(8)
+        self.process = secrets.token_hex(8)
+        self.relay = Relay(bus, name, log)
         self._revision = 0  # of the own key
         self._values: dict[str, NodeValue] = {}  # of the other nodes
         self._announced: NodeState = "ready"
@@ -75,6 +78,11 @@ class Node:
         """The number of nodes that are alive, as this one sees them."""
         return len(self.membership.live(self._now()))
 
+    @property
+    def trouble(self) -> str | None:
+        """The reason why this node may not serve any house now, None if it may."""
+        return self._trouble
+
     def connections_elsewhere(self, room: str) -> int:
         """Return the number of clients that are connected to a room at the other live nodes, as they last said."""
         return sum(value.connections.get(room, 0) for value in self._live_values())
@@ -94,6 +102,7 @@ class Node:
 
     async def start(self) -> None:
         """Join the cluster. Raises BusUnavailable if the bus does not answer."""
+        await self.relay.start()
         self._watch()
         self._tasks = [self._loop.create_task(each) for each in (self._keep_lease(), self._check_forever())]
         for task in self._tasks:
@@ -151,6 +160,7 @@ class Node:
         for name, room in [*self._rooms.items()]:
             room.end_all()
             self.remove(name)
+        self.relay.close()
         self._announced = "stopped"
         await self.announce()
         await self.bus.close()
@@ -184,7 +194,7 @@ class Node:
     async def _renew(self) -> None:
         sent_at = self._now()
         value = NodeValue(
-            self._announced, self._process, __version__, self.connections(), self.players(), (*self._rooms,)
+            self._announced, self.process, __version__, self.connections(), self.players(), (*self._rooms,)
         )
         key = f"{NODE_KEYS}.{self.name}"
         self._revision = await self.bus.compare_and_set(key, encode(value), self._revision)
@@ -201,6 +211,7 @@ class Node:
         self._set_trouble(f"fenced: {reason}")
         for room in self._rooms.values():
             room.end_all()
+        self.relay.close()
         self._watch()
 
     def _set_trouble(self, reason: str | None) -> None:
@@ -232,7 +243,7 @@ class Node:
             value = decode(change.value, type=NodeValue)
             if name == self.name:
                 self._revision = max(self._revision, change.revision)
-            if name != self.name or value.process == self._process:
+            if name != self.name or value.process == self.process:
                 self.membership.observe(name, value.state, change.revision, self._now(), value.rooms)
                 if name != self.name:
                     self._values[name] = value
@@ -264,6 +275,7 @@ class Node:
             return
         self._note_lease(now)
         live = self.membership.live(now)
+        self.relay.end_dead(live)
         for room in [*self._rooms.values()]:
             room.houses.check(live)
             await room.check(now)

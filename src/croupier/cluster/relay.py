@@ -8,12 +8,13 @@ cable would: nothing is ever sent twice.
 
 import asyncio
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from itertools import count
 from typing import Any, Final, cast
 
 from msgspec import Struct
 from msgspec.msgpack import Decoder, encode
+from msgspec.structs import replace
 
 from croupier.cluster.bus import Bus, BusUnavailable, NotDelivered
 from croupier.core.logger import Logger
@@ -266,6 +267,13 @@ class AcceptedClient(StreamEnd):
             self.close()
 
 
+def _with_tuples(value: Any) -> Any:
+    """Return a decoded certificate as `ssl` has it: its sequences are tuples."""
+    if isinstance(value, dict):
+        return {key: _with_tuples(each) for key, each in value.items()}
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
+
+
 class Relay:
     """The streams of a node: of clients that other nodes serve, and of clients that other nodes have accepted.
 
@@ -285,11 +293,6 @@ class Relay:
     async def start(self) -> None:
         """Take the messages of streams. Raises BusUnavailable."""
         await self._bus.serve(relay_subject(self._node), self._answer)
-
-    @property
-    def accepted_ends(self) -> Sequence["AcceptedClient"]:
-        """The clients that this node has accepted for others."""
-        return [end for end in self._ends.values() if isinstance(end, AcceptedClient)]
 
     def new_stream(self) -> str:
         """Return a name that no other stream has."""
@@ -351,6 +354,7 @@ class Relay:
     async def _answer(self, body: bytes) -> bytes:
         message = decode_message(body)
         if isinstance(message, Opened):
+            message = replace(message, certificate=_with_tuples(message.certificate))
             serve = self.servers.get(message.room)
             is_served = serve is not None and serve(StreamEnd(self, message.stream, message.node), message)
             return TAKEN if is_served else UNKNOWN

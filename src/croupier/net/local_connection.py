@@ -43,6 +43,11 @@ class LocalTransport(asyncio.Transport):
             self._is_writing_paused = True
             self._protocol.pause_writing()
 
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Let another protocol handle this end from now on."""
+        assert isinstance(protocol, asyncio.Protocol), "bytes are delivered"
+        self._protocol = protocol
+
     def get_write_buffer_size(self) -> int:
         """The number of bytes that the other end has not read yet."""
         return len(self.other._incoming)
@@ -120,7 +125,7 @@ def connect_local(
     `peer` is the number of the server in the client's session. The server takes `address` and `certificate` for those
     of its client, and treats it as any other: it may refuse it, and limits, accounts and observers apply.
     """
-    _connect(Connection(client, peer), Connection(server), address, certificate, closes_with_server=False)
+    _connect(Connection(client, peer), server.make_connection(), address, certificate, closes_with_server=False)
 
 
 def connect_stream(
@@ -135,7 +140,7 @@ def connect_stream(
 
 def _connect(
     client: asyncio.Protocol,
-    accepted: Connection,
+    accepted: asyncio.Protocol,
     address: Address | None,
     certificate: dict[str, Any] | None,
     *,

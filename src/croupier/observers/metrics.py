@@ -115,7 +115,7 @@ METRICS: Final = (
         "croupier_refused_total",
         "counter",
         "connections",
-        "Connections that were refused, by reason: connections, per_address, closing, store, account, proxy.",
+        "Connections that were refused, by reason: connections, per_address, closing, store, account, cluster, proxy.",
         (*ROOM, "reason"),
     ),
     MetricInfo("croupier_connected", "gauge", "connections", "Connections that are open now.", ROOM),

@@ -2,7 +2,9 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -10,7 +12,16 @@ from croupier.core.logger import Logger
 from croupier.core.private_table import Purse
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
-from croupier.store.records import Account, Posting, StoreUnavailable, Transfer, WriteRefused
+from croupier.core.stored import Stored
+from croupier.store.records import (
+    ACCOUNT_HOLDERS,
+    Account,
+    Holding,
+    Posting,
+    StoreUnavailable,
+    Transfer,
+    WriteRefused,
+)
 from croupier.store.store import Store
 
 type ClientIdentity = Literal["address", "certificate"]
@@ -35,18 +46,29 @@ MAX_SUBJECT_CHARS: Final = 200
 """Certificates with a longer subject are named by a hash."""
 
 
+class AccountHolder(Stored, frozen=True):
+    """A node that has taken an account, as the journal of the account names it. `process` is that of `Node`."""
+
+    MALFORMED = "an invalid entry of an account's journal"
+
+    node: str
+    process: str
+
+
 class AccountSession:
     """The time during which a client has at least one connection; all its connections share one purse.
 
-    `reserved_games` counts the games that are over and not settled yet. `is_void` is set when the account no longer
-    covers what is at stake; no further game of the session is settled then.
+    In a cluster, `holding` is the entry with which this node has taken the account. `reserved_games` counts the games
+    that are over and not settled yet. `is_void` is set when the account no longer covers what is at stake, or another
+    node has taken it; no further game of the session is settled then.
     """
 
-    __slots__ = ("account", "is_void", "name", "peers", "purse", "reserved_games")
+    __slots__ = ("account", "holding", "is_void", "name", "peers", "purse", "reserved_games")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.account = 0
+        self.holding: Holding | None = None
         self.purse = Purse(0)
         self.peers: set[Peer] = set()
         self.reserved_games = 0
@@ -58,7 +80,8 @@ class Purses:
 
     An account is named ROOM:CLIENT, where CLIENT is the address or the certificate's subject. It is created with
     `opening_coins` from the cashier at the client's first connection. The balance is read when a client connects that
-    has no other connection.
+    has no other connection. `holder` is this server as a node of a cluster, where each account is held by one node:
+    the one that has taken it last. See `docs/architecture.md`.
     """
 
     def __init__(
@@ -70,15 +93,18 @@ class Purses:
         identify_by: ClientIdentity,
         opening_coins: int,
         house_account: Account,
+        holder: AccountHolder | None = None,
     ) -> None:
         self._store = store
         self._room = room
         self._identify_by = identify_by
         self._opening_coins = opening_coins
         self._house_account_id = house_account.id
+        self._holder = holder
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._sessions: dict[str, AccountSession] = {}
+        self._claimed: Counter[str] = Counter()
         self._lookups: dict[str, Future[str | None]] = {}
         self._session_by_peer: dict[Peer, AccountSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -91,10 +117,9 @@ class Purses:
         """Look up or open the account of a peer, see `Recorder.admit`.
 
         The future's result is None, or the reason of a refusal: `store` if the store is unavailable, `account` if the
-        account is closed. Returns None if the account is known already.
+        account is closed, `cluster` if another node holds it. Returns None if the account is known already.
         """
-        client = subject_name(certificate) if self._identify_by == "certificate" else client_host(address)
-        name = f"{self._room.name}:{client}"
+        name = self._account_name(address, certificate)
         session = self._sessions.get(name)
         if session is None:
             session = self._sessions[name] = AccountSession(name)
@@ -105,6 +130,61 @@ class Purses:
         session.peers.add(peer)
         self._session_by_peer[peer] = session
         return self._lookups.get(name)
+
+    def is_held(self, address: Address | None, certificate: dict[str, Any]) -> bool:
+        """Return whether a client with this address or certificate has a session here, or is about to have one."""
+        name = self._account_name(address, certificate)
+        return name in self._sessions or name in self._claimed
+
+    async def claim(
+        self,
+        address: Address | None,
+        certificate: dict[str, Any],
+        *,
+        elsewhere: Callable[[str], Awaitable[bool]],
+        here: Callable[[], None],
+    ) -> None:
+        """Connect a client where the session of its account is; without one, take the account and connect it here.
+
+        `here` connects it. `elsewhere` connects it to a node, and returns whether that has the session.
+        """
+        name = self._account_name(address, certificate)
+        self._claimed[name] += 1
+        try:
+            if await self._take_account(name, elsewhere):
+                here()
+        except StoreUnavailable:
+            here()  # `admit` refuses it
+        finally:
+            self._claimed[name] -= 1
+            if not self._claimed[name]:
+                del self._claimed[name]
+
+    async def _take_account(self, name: str, elsewhere: Callable[[str], Awaitable[bool]]) -> bool:
+        """Take an account, unless a client was connected elsewhere; whether this node holds it."""
+        assert self._holder is not None, "only nodes take accounts"
+        if name not in self._sessions:
+            await self._find_or_add_account(name)
+        while name not in self._sessions:
+            holder, holding = await self._last_holder(name)
+            if holder == self._holder:
+                return True
+            if holder is not None and holder.node != self._holder.node and await elsewhere(holder.node):
+                return False
+            with suppress(WriteRefused):  # another node was faster, and is asked next
+                await self._store.take_account(Holding(name, holding.seq + 1), self._holder.to_json())
+        return True
+
+    async def _last_holder(self, name: str) -> tuple[AccountHolder | None, Holding]:
+        """Return the node that has taken an account last, and its entry; None and number 0 if no node has."""
+        entry = await self._store.last_entry(ACCOUNT_HOLDERS, name)
+        if entry is None:
+            return None, Holding(name, 0)
+        return AccountHolder.from_json(entry.fact), Holding(name, entry.seq)
+
+    def _account_name(self, address: Address | None, certificate: dict[str, Any]) -> str:
+        client = subject_name(certificate) if self._identify_by == "certificate" else client_host(address)
+        return f"{self._room.name}:{client}"
 
     def leave(self, peer: Peer) -> None:
         """Remove a peer from its session. The session ends with its last peer, once all games are settled."""
@@ -124,12 +204,12 @@ class Purses:
         `run` makes the names of the transfers unique, so a repeated transfer moves no coins. The future fails with
         WriteRefused, for all the games, if the account is closed or does not cover the stakes.
         """
-        return self._store.transfer_all([self._build_transfer(session.account, settle, run) for settle in games])
+        return self._store.transfer_all([self._build_transfer(session, settle, run) for settle in games])
 
-    def _build_transfer(self, account_id: int, settle: Settle, run: str) -> Transfer:
+    def _build_transfer(self, session: AccountSession, settle: Settle, run: str) -> Transfer:
         reference = f"{self._room.name}/{run}-{settle.peer}/{settle.hand_number}"
-        postings = Posting(account_id, settle.net, settle.risk), Posting(self._house_account_id, -settle.net)
-        return Transfer(reference, postings, reference)
+        own = Posting(session.account, settle.net, settle.risk, session.holding)
+        return Transfer(reference, (own, Posting(self._house_account_id, -settle.net)), reference)
 
     def void_session(self, session: AccountSession) -> Sequence[Peer]:
         """Void a session and all its running games; return its peers, which are to be disconnected."""
@@ -152,12 +232,17 @@ class Purses:
     async def _open_account(self, session: AccountSession) -> None:
         """Read the account's balance, or open the account; then resolve the lookup."""
         try:
+            holder = None
+            if self._holder is not None:
+                holder, session.holding = await self._last_holder(session.name)
             account = await self._find_or_add_account(session.name)
         except StoreUnavailable as error:
             self._log.error("account lookup failed", client=session.name, reason=str(error))
             reason: str | None = "store"
         else:
             reason = None if account.closed is None else "account"
+            if holder != self._holder:
+                reason = "cluster"  # another node has just taken it
             session.account = account.id
             session.purse.coins = min(account.balance, self._room.max_purse)
         lookup = self._lookups.pop(session.name)

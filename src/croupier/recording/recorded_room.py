@@ -10,7 +10,7 @@ from croupier.recording.promises import Promises
 from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # the store is imported only if games are recorded
-    from croupier.recording.accounts import ClientIdentity
+    from croupier.recording.accounts import AccountHolder, ClientIdentity
     from croupier.recording.recorder import GameRecorder
 
 
@@ -23,16 +23,18 @@ async def open_recorder(
     journal: Literal["async", "durable"],
     identify_by: "ClientIdentity | None",
     promises: Promises | None = None,
+    holder: "AccountHolder | None" = None,
 ) -> "GameRecorder":
     """Open the recorder of a house.
 
     `identify_by` enables accounts. `promises` are made durable if the games are. Several servers may record a room's
-    games in one store, but only one of them may manage its accounts. Raises OSError if the store cannot be opened.
+    games in one store, but only one of them may manage its accounts, or the nodes of a cluster, which is then `holder`.
+    Raises OSError if the store cannot be opened.
     """
     from croupier.recording.accounts import Purses
     from croupier.recording.recorder import GameRecorder
 
-    async with shared_store.open_for(room.name, exclusive=identify_by is not None) as store:
+    async with shared_store.open_for(room.name, exclusive=identify_by is not None, shared=holder is not None) as store:
         purses = None
         if identify_by is not None:
             house_account = await store.house_account(room.name)
@@ -43,6 +45,7 @@ async def open_recorder(
                 identify_by=identify_by,
                 opening_coins=room.initial_purse(settings),
                 house_account=house_account,
+                holder=holder,
             )
         durable = journal == "durable"
         durable_promises = promises if durable else None

@@ -81,15 +81,28 @@ class Account(Struct, frozen=True):
     balance: int
 
 
+ACCOUNT_HOLDERS: Final = "accounts"
+"""The room of the journals of accounts, which have their names. Each entry is a server that has taken the account."""
+
+
+class Holding(Struct, frozen=True, gc=False):
+    """An account that a server has taken with entry `seq` of its journal, and holds until another server takes it."""
+
+    name: str
+    seq: int
+
+
 class Posting(Struct, frozen=True, gc=False):
     """One side of a transfer: coins that an account gains, or loses if negative.
 
-    The balance of a player's account must be at least `held` coins before the transfer.
+    The balance of a player's account must be at least `held` coins before the transfer. With `holding`, the transfer is
+    refused if another server has taken the account since.
     """
 
     account: int
     coins: int
     held: int = 0
+    holding: Holding | None = None
 
 
 class Transfer(Struct, frozen=True, gc=False):

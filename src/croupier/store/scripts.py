@@ -7,7 +7,17 @@ import msgspec
 
 from croupier.core.usernames import skeleton
 from croupier.store.engine import Facts, Insert, Query, Rows, StatementGenerator
-from croupier.store.records import MAX_COINS, Account, Posting, Snapshot, StoredHand, Transfer, WriteRefused
+from croupier.store.records import (
+    ACCOUNT_HOLDERS,
+    MAX_COINS,
+    Account,
+    Holding,
+    Posting,
+    Snapshot,
+    StoredHand,
+    Transfer,
+    WriteRefused,
+)
 
 ACCOUNT_COLUMNS = "id, name, house, password, created, closed, balance"
 """The columns that `account_from_row` needs, in this order."""
@@ -123,7 +133,8 @@ def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: flo
     """Execute a transfer, whose postings must sum to 0, and return its id.
 
     If the key was used before by the same transfer, nothing is moved, and its id is returned. Raises WriteRefused if a
-    player's balance is too low, if an account is closed or does not exist, or if another transfer has used the key.
+    player's balance is too low, if an account is closed, does not exist or is held by another server, or if another
+    transfer has used the key.
     """
     totals: Counter[int] = Counter()
     held: Counter[int] = Counter()
@@ -144,6 +155,9 @@ def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: flo
     for account, coins in sorted(totals.items()):  # a fixed order of the row locks prevents deadlocks
         yield from _change_balance(account, coins, held[account])
         yield "INSERT INTO entries (transfer, account, coins) VALUES ($1, $2, $3)", (number, account, coins)
+    for posting in postings:
+        if posting.holding is not None:
+            yield from _check_holding(posting.holding)
     return number
 
 
@@ -151,6 +165,33 @@ def transfer_all(transfers: Sequence[Transfer], now: float) -> StatementGenerato
     """Execute transfers in this order, all or none. Raises WriteRefused if one of them is refused."""
     for each in transfers:
         yield from transfer(each.reason, each.postings, each.key, now)
+
+
+def take_account(holding: Holding, holder: bytes, now: float) -> StatementGenerator[Account]:
+    """Note that a server, which `holder` describes, has taken a player's account; return the account.
+
+    Transfers of the former holder that are committed later are refused: the row of the account stays locked until the
+    end of the transaction, as it does in a transfer. Raises WriteRefused if another server was faster.
+    """
+    account = yield from _find_account(holding.name)
+    yield "UPDATE accounts SET balance = balance WHERE id = $1", (account.id,)
+    taken = yield (
+        """INSERT INTO journal (room, "table", seq, fact, time) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING RETURNING seq""",
+        (ACCOUNT_HOLDERS, holding.name, holding.seq, holder, now),
+    )
+    if not taken:
+        raise WriteRefused(f"found {holding.name!r}, which another server has taken; allowed: to look again")
+    return (yield from _find_account(holding.name))
+
+
+def _check_holding(holding: Holding) -> StatementGenerator[None]:
+    rows = yield (
+        'SELECT MAX(seq) FROM journal WHERE room = $1 AND "table" = $2',
+        (ACCOUNT_HOLDERS, holding.name),
+    )
+    if rows[0][0] != holding.seq:
+        raise WriteRefused(f"found {holding.name!r}, which another server has taken; allowed: an account held here")
 
 
 def _repeat_transfer(key: str | None, totals: Counter[int]) -> StatementGenerator[int]:

@@ -18,6 +18,7 @@ from croupier.store.engine import Engine, Facts, Script, StatementGenerator
 from croupier.store.group_commit import RETRY_DELAYS_SECONDS, GroupCommitter
 from croupier.store.records import (
     Account,
+    Holding,
     JournalEntry,
     JournalHead,
     LedgerEntry,
@@ -254,6 +255,23 @@ class Store:
             await self._write(lambda: scripts.set_password(name, password, reason, now))
         finally:
             await self._engine.announce_accounts()
+
+    def take_account(self, holding: Holding, holder: bytes) -> Future[Account]:
+        """Note in the journal of an account that a server, which `holder` describes, has taken it; return the account.
+
+        From then on, transfers of the former holder are refused. Refused if another server was faster.
+        """
+        now = self._clock()
+        return self._write(lambda: scripts.take_account(holding, holder, now))
+
+    async def last_entry(self, room: str, table: str) -> JournalEntry | None:
+        """The last fact of a table, None if there is none."""
+        rows = await self._engine.fetch(
+            'SELECT seq, fact, time FROM journal WHERE room = $1 AND "table" = $2 ORDER BY seq DESC LIMIT 1',
+            room,
+            table,
+        )
+        return JournalEntry(room, table, *rows[0]) if rows else None
 
     def credit(self, name: str, coins: int, *, reason: str) -> Future[Account]:
         """Move coins from the cashier to a player's account, or back if negative."""
