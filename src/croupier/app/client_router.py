@@ -10,6 +10,7 @@ from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection
 from croupier.net.count_limit import CountLimit
 from croupier.net.endpoint import Endpoint
+from croupier.net.event_loop import start_task
 
 
 class ClientRouter:
@@ -76,9 +77,7 @@ class ClientRouter:
             self._endpoint.log.warning("refused", address=client.address, reason=reason)
             client.refuse(self._encode(self._endpoint.refusal_messages))
             return
-        task = asyncio.get_running_loop().create_task(self._connect_or_refuse(client))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        start_task(self._tasks, self._connect_or_refuse(client))
 
     async def _connect_or_refuse(self, client: AcceptedClient) -> None:
         if messages := await self._connect(client):

@@ -10,6 +10,7 @@ from croupier.cluster.relay import AcceptedClient, Opened, StreamEnd
 from croupier.core.codec import Codec
 from croupier.core.logger import Logger
 from croupier.core.session import Address
+from croupier.net.event_loop import start_task
 from croupier.net.local_connection import connect_stream
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.durable_session import ClosedTable, DurableTableEndpoint
@@ -81,7 +82,7 @@ class DividedTable(DurableTableEndpoint):
 
     async def join(self) -> None:
         """Let the other nodes know that the table can run here."""
-        self._start_task(self._follower.run())
+        start_task(self._tasks, self._follower.run())
         await self._node.announce()
 
     @property
@@ -137,7 +138,7 @@ class DividedTable(DurableTableEndpoint):
             self._node.remove(ROOM_NAME)
             self._router.close([refusal(CLOSING)])
         else:
-            self._start_task(self._node.drain(ROOM_NAME))
+            start_task(self._tasks, self._node.drain(ROOM_NAME))
 
     async def wait_drained(self) -> None:
         """Wait until no game is running; after the final halt, until the table has ended here."""
@@ -182,8 +183,3 @@ class DividedTable(DurableTableEndpoint):
 
     def _players(self) -> Mapping[str, Sequence[str]]:
         return {} if self.house_session is None else {ROOM_NAME: self.house_session.nicks[:MAX_NAMES]}
-
-    def _start_task(self, coroutine: Any) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

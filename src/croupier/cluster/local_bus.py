@@ -10,6 +10,7 @@ from itertools import count
 
 from croupier.cluster.bus import BusUnavailable, KeyChange, NotDelivered, WrongRevision
 from croupier.cluster.local_hub import Frame, FrameKind, decode_frame, encode_frame, matches
+from croupier.net.event_loop import start_task
 from croupier.net.frame_link import FrameLink
 
 type RequestHandler = Callable[[bytes], Awaitable[bytes]]
@@ -132,9 +133,7 @@ class LocalBus:
     def _on_frame(self, frame: Frame) -> None:
         match frame.kind:
             case FrameKind.REQUEST:
-                task = asyncio.get_running_loop().create_task(self._answer(frame))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                start_task(self._tasks, self._answer(frame))
             case FrameKind.REPLY | FrameKind.UNSERVED | FrameKind.WRITTEN:
                 if (reply := self._replies.get(frame.id)) is not None and not reply.done():
                     reply.set_result(frame)

@@ -20,6 +20,7 @@ from nats.js.kv import KeyValue
 
 from croupier.cluster.bus import BusUnavailable, KeyChange, NotDelivered, WrongRevision
 from croupier.core.logger import Logger
+from croupier.net.event_loop import start_task
 
 BUCKET: Final = "croupier"
 
@@ -109,9 +110,7 @@ class NatsBus:
                 await message.respond(reply)
 
         async def start(message: Msg) -> None:  # the client awaits it before the next message
-            task = asyncio.get_running_loop().create_task(answer(message))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            start_task(self._tasks, answer(message))
 
         await self._subscribe(subject, start)
 

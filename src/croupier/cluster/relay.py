@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from croupier.cluster.bus import Bus, BusUnavailable, NotDelivered
 from croupier.core.logger import Logger
 from croupier.core.session import Address
+from croupier.net.event_loop import start_task
 
 ANSWER_SECONDS: Final = 2.5
 """The time that the other node has to take a message."""
@@ -288,7 +289,7 @@ class Relay:
         process = secrets.token_hex(8)
         self._names = (f"{process}.{number}" for number in count(1))
         self._ends: dict[str, StreamEnd] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[bytes]] = set()
 
     async def start(self) -> None:
         """Take the messages of streams. Raises BusUnavailable."""
@@ -347,9 +348,7 @@ class Relay:
 
     def notify(self, node: str, message: StreamMessage) -> None:
         """Send a message to a node whose reply does not matter."""
-        task = asyncio.get_running_loop().create_task(self.send(node, message))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        start_task(self._tasks, self.send(node, message))
 
     async def _answer(self, body: bytes) -> bytes:
         message = decode_message(body)

@@ -30,7 +30,7 @@ def yield_processor() -> None:
         time.sleep(0)
 
 
-def start_task(tasks: set[asyncio.Task[None]], coroutine: Coroutine[object, object, None]) -> None:
+def start_task[T](tasks: set[asyncio.Task[T]], coroutine: Coroutine[object, object, T]) -> None:
     """Start a task, and keep it in a set until it is done: an event loop may lose a task that nobody refers to."""
     task = asyncio.get_running_loop().create_task(coroutine)
     tasks.add(task)

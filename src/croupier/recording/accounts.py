@@ -13,6 +13,7 @@ from croupier.core.private_table import Purse
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
 from croupier.core.stored import Stored
+from croupier.net.event_loop import start_task
 from croupier.store.records import (
     ACCOUNT_HOLDERS,
     Account,
@@ -124,9 +125,7 @@ class Purses:
         if session is None:
             session = self._sessions[name] = AccountSession(name)
             self._lookups[name] = self._loop.create_future()
-            task = self._loop.create_task(self._open_account(session))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            start_task(self._tasks, self._open_account(session))
         session.peers.add(peer)
         self._session_by_peer[peer] = session
         return self._lookups.get(name)
