@@ -1,13 +1,15 @@
 """Slow servers, and stalls of the tester, do not count as failures."""
 
 import asyncio
+from contextlib import suppress
 from functools import partial
+from uuid import uuid4
 
 import pytest
 
 from croupier.conformance import timeouts
 from croupier.conformance.case import Case, select
-from croupier.conformance.holdem import exchange
+from croupier.conformance.holdem import exchange, server_bench
 from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.exchange import NOBODY
@@ -99,3 +101,29 @@ def test_silent_server_gets_short_timeouts() -> None:
     assert len(reported) == len(results)
     assert "within 0.5 s" in reported[0]
     assert all("within 0.05 s" in found for found in reported[1:])
+    assert {result.failure.cause for result in results if result.failure} == {server_bench.MUTE}
+
+
+def test_a_server_of_one_connection_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_bench, "MIN_SERIAL_SECONDS", FAST)
+    turn = asyncio.Lock()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with turn:
+            with suppress(asyncio.IncompleteReadError):
+                while request := await reader.readuntil(b"\r\n\r\n"):
+                    is_user = request.startswith(b"POST /users/")
+                    body = b'"%s"' % str(uuid4()).encode() if is_user else b"[]"
+                    head = b"HTTP/1.1 %d OK\r\nContent-Type: application/json\r\n" % (201 if is_user else 200)
+                    writer.write(head + b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        writer.close()
+
+    async def main() -> tuple[Result, ...]:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as found:
+            host, port = found.sockets[0].getsockname()[:2]
+            cases = select(ALL, "holdem/2.1/the-scheme-in-any-case")
+            return await check_server(ROOM, host, port, cases=cases, timeout=5 * FAST)
+
+    (result,) = asyncio.run(main())
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("holdem-1.8", server_bench.SERIAL)

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import NotReached, make_attempt
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.cases import FIRST_RANK, HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
@@ -17,6 +19,7 @@ from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, w
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
+from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.steps import WalkStep
@@ -37,6 +40,13 @@ MAX_LEARNING_ATTEMPTS: Final = 2
 
 MAX_PAUSE_SECONDS: Final = 5.0
 """A server that has not dealt the next hand after this time is not waited for."""
+
+SERIAL_TRIALS: Final = 2
+MIN_SERIAL_SECONDS: Final = 1.0
+"""How often, and for how long, a request has to wait until another connection is closed."""
+
+MUTE: Final = Cause("it accepts connections and has not answered any request")
+SERIAL: Final = Cause("it serves one connection after the other: a second one is answered once the first is closed")
 
 TAIL_LENGTHS: Final = (1, 2, 3, 4, 6, 9, 13, 18, 25, 45)
 """The numbers of last steps that are tried alone."""
@@ -73,6 +83,7 @@ class HoldemServerBench(Bench):
         self._server: ServerUnderTest
         self._walks: WalkRunner
         self._has_learned = False
+        self._is_serial: bool | None = None
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
 
     @property
@@ -134,6 +145,38 @@ class HoldemServerBench(Bench):
         yield from ([WalkStep("seat", size), *tail] for tail in tails[:2] for size in sizes)
         yield from ([WalkStep("seat", MIN_PLAYERS), *script] for script in USUAL_SCRIPTS if len(script) < len(steps))
         yield from ([WalkStep("seat", size), *tail] for tail in tails[2:] for size in sizes)
+
+    async def explain(self, case: HoldemServerCase, attempt: Attempt) -> Attempt:  # noqa: ARG002 -- any request shows it
+        """See `Bench.explain`: of a silence, whether it comes from the number of connections."""
+        if attempt.failure is None or not attempt.is_silence:
+            return attempt
+        if not self._server.answer_timeout.has_answered:
+            return attempt.blamed(attempt.failure.clause, MUTE)
+        if self._is_serial is None:
+            self._is_serial = all([await self._answers_after_close() for _ in range(SERIAL_TRIALS)])
+        return attempt.blamed(attempt.failure.clause, SERIAL) if self._is_serial else attempt
+
+    async def _answers_after_close(self) -> bool:
+        """Whether a request is answered only once another connection is closed."""
+        first, second = self._server.new_client(), self._server.new_client()
+        seconds = self._server.answer_timeout.reduced(MIN_SERIAL_SECONDS)
+        request = SentRequest("GET", "/games/")
+        waiting: asyncio.Task[ReceivedResponse] | None = None
+        try:
+            await first.request(request, timeout=seconds)
+            waiting = asyncio.create_task(second.request(request, timeout=2 * seconds))
+            await asyncio.wait({waiting}, timeout=seconds)
+            was_answered = waiting.done()
+            await first.close()
+            await waiting
+        except (OSError, ResponseError):
+            return False
+        finally:
+            if waiting is not None:
+                waiting.cancel()
+            await first.close()
+            await second.close()
+        return not was_answered
 
     # What the server plays for.
 
