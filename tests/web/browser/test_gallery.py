@@ -107,6 +107,14 @@ def test_a_button_that_stands_alone_is_as_wide_as_the_screen_of_a_phone(page: Pa
     assert size[0][1] < 70
 
 
+def test_a_phone_shows_three_lines_of_what_has_happened(page: Page, gallery: str) -> None:
+    """A sentence that needs two lines, and the one after it, are whole."""
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.goto(f"{gallery}/pages/sevenhalf")
+    lines = "element => element.clientHeight / Number.parseFloat(getComputedStyle(element).lineHeight)"
+    assert page.locator(".newest").evaluate(lines) == pytest.approx(3, abs=0.1)
+
+
 def test_forced_colours_keep_the_borders_of_what_can_be_clicked(browser: Browser, gallery: str) -> None:
     context: BrowserContext = browser.new_context(forced_colors="active")
     page = context.new_page()
