@@ -9,12 +9,15 @@ from pathlib import Path
 import httptools
 import pytest
 
+from tests.sampling import in_one_test
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/croupier"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 RUNTIME = [*PROJECT["dependencies"], *(need for needs in PROJECT["optional-dependencies"].values() for need in needs)]
 
 
+@in_one_test
 @pytest.mark.parametrize("requirement", RUNTIME)
 def test_runtime_dependency_has_only_a_lower_bound(requirement: str) -> None:
     """Another package in the same environment may need any newer version, as FastAPI does of its web server."""

@@ -14,6 +14,7 @@ from docs.generate import cell, pages
 from croupier.cli import app
 from croupier.rooms import ROOMS
 from tests.processes import ROOT
+from tests.sampling import in_one_test
 
 DOCS = ROOT / "docs"
 WRITTEN = [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)]
@@ -124,6 +125,7 @@ def commands() -> list[tuple[str, str]]:
     ]
 
 
+@in_one_test
 @pytest.mark.parametrize("command", [pytest.param(command, id=f"{page}: {command}") for page, command in commands()])
 def test_a_command_on_a_page_exists_with_its_flags(command: str) -> None:
     words = shlex.split(command.removeprefix("--config room.toml "))
@@ -160,6 +162,7 @@ SOURCE_PATH = re.compile(r"`((?:[a-z_]+/)+[a-z_]+\.py)`")
 """A module as pages write it: a path below the repository or below src/croupier, without capital letters."""
 
 
+@in_one_test
 @pytest.mark.parametrize("page", [ROOT / "CONTRIBUTING.md", *WRITTEN], ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_module_that_a_page_names_exists(page: Path) -> None:
     paths = {*SOURCE_PATH.findall(page.read_text())}

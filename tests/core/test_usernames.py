@@ -16,6 +16,7 @@ from croupier.core.usernames import (
     skeleton,
     validate_username,
 )
+from tests.sampling import in_one_test
 
 GOOD = {
     "ann": "ann",
@@ -95,6 +96,7 @@ ALIKES = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize(("text", "name"), GOOD.items(), ids=map(ascii, GOOD))
 def test_valid_name_is_normalized(text: str, name: str) -> None:
     assert validate_username(text) == name
@@ -102,6 +104,7 @@ def test_valid_name_is_normalized(text: str, name: str) -> None:
     assert normalize_username(text) == name
 
 
+@in_one_test
 @pytest.mark.parametrize("text", BAD, ids=map(ascii, BAD))
 def test_invalid_name_is_rejected(text: str) -> None:
     with pytest.raises(InvalidUsername, match="; allowed: "):

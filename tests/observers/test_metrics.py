@@ -18,6 +18,7 @@ from croupier.observers.metrics import (
     MetricsCollector,
 )
 from croupier.version import __version__
+from tests.sampling import in_one_test
 
 METRICS_PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -247,6 +248,7 @@ def test_every_documented_metric_has_a_unit_and_a_meaning() -> None:
         assert meaning.endswith("."), name
 
 
+@in_one_test
 @pytest.mark.parametrize("info", METRICS, ids=lambda info: info.name)
 def test_names_follow_the_conventions_of_prometheus(info: MetricInfo) -> None:
     """The rules of `promtool check metrics`, and base units at the end of the name."""

@@ -13,6 +13,7 @@ from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Draw, Message, Wire, WireRole
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
+from tests.sampling import in_one_test
 
 CARD = '{"result":"ok","card":["10","spades"]}'
 QUEEN = '{"result":"ok","card":["Q","spades"]}'
@@ -82,6 +83,7 @@ def receiver_role(interpreted: str) -> WireRole:
     return "table" if not isinstance(found[0], Violation) and "cmd" in interpreted else "player"
 
 
+@in_one_test
 @samples
 def test_dialect_is_named_and_undone(words: str, text: str, interpreted: str) -> None:
     assert decode(find_dialect(words).read(text.encode(), None)) == decode(interpreted)
@@ -99,6 +101,7 @@ def test_every_dialect_has_a_sample() -> None:
     ] == []
 
 
+@in_one_test
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.description)
 def test_valid_messages_are_unchanged(dialect: JsonDialect) -> None:
     for message in VOCABULARY:

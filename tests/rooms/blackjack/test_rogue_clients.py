@@ -9,6 +9,7 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.blackjack import ROOM
 from tests.rooms.blackjack.frames import HIT, PLY, SRD, STAND, STP, TRN, bank, bet, client, err, lost, mon, won
 from tests.rooms.conversation_fixture import RefereedConversation
+from tests.sampling import in_one_test
 
 TEN = bet(10)
 
@@ -137,6 +138,7 @@ def one_byte(answers: bytes) -> bytes:
     return answers
 
 
+@in_one_test
 @rogues
 def test_faulty_client_breaks_exactly_its_clause(rogue: Rogue) -> None:
     conversation = run_conversation(rogue, rogue.mutation, rogue.head)
@@ -145,6 +147,7 @@ def test_faulty_client_breaks_exactly_its_clause(rogue: Rogue) -> None:
     assert conversation.received == (one_byte(rogue.answers) if rogue.head == CHAR8 else rogue.answers)
 
 
+@in_one_test
 @rogues
 def test_same_client_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
     """The mutation, the purse or the dialect is therefore the only fault."""

@@ -21,6 +21,7 @@ from tests.rooms.conversation_fixture import (
     rewritten,
     without,
 )
+from tests.sampling import in_one_test
 
 TEN = bet(10)
 DEALT = (PLY, TEN)
@@ -230,6 +231,7 @@ def run_conversation(rogue: Rogue, habit: Habit, head: dict[str, str]) -> Refere
     return conversation
 
 
+@in_one_test
 @rogues
 def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
     conversation = run_conversation(rogue, rogue.habit, rogue.head)

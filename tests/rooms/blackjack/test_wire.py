@@ -224,6 +224,7 @@ STRANGE_CHAR8 = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize(("frame", "clause"), STRANGE.items())
 @pytest.mark.parametrize("strict", [False, True])
 def test_unknown_field_is_a_non_fatal_violation(frame: bytes, clause: str, strict: bool) -> None:

@@ -24,7 +24,7 @@ from croupier.rooms.holdem.engine.equity import (
     parse_range,
 )
 from croupier.rooms.holdem.engine.ranks import rank
-from tests.sampling import example_count
+from tests.sampling import example_count, in_one_test
 
 LUCK = FairDealer(bytes(32)).luck
 
@@ -210,6 +210,7 @@ def test_malformed_ranges_are_refused(text: str) -> None:
         parse_range(text)
 
 
+@in_one_test
 @pytest.mark.parametrize("count", [equity, count_outcomes, lambda *as_ranges: estimate(*as_ranges, luck=LUCK)])
 @pytest.mark.parametrize(
     ("ranges", "board", "words"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from croupier.rooms.holdem import Settings, Stakes
+from tests.sampling import in_one_test
 
 
 def test_default_settings_are_those_of_the_document() -> None:
@@ -22,6 +23,7 @@ def test_blinds_are_two_amounts(blinds: str, forced: tuple[int, int] | None) -> 
     assert Settings(blinds=blinds).stakes == Stakes(*(forced or (10**12, 10**12)))
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -9,6 +9,7 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import Referee
 from tests.rooms.conversation_fixture import RefereedConversation
+from tests.sampling import in_one_test
 
 P_1, P_2 = b"STRT P_1", b"STRT P_2"
 CHK, BET, CAL, FLD, DISC = b"ACTN CHK", b"ACTN BET", b"ACTN CAL", b"ACTN FLD", b"DISC"
@@ -110,6 +111,7 @@ def run_conversation(rogue: Rogue, mutation: Mutation, coins: str) -> RefereedCo
     return conversation
 
 
+@in_one_test
 @rogues
 def test_faulty_client_breaks_exactly_its_clause(rogue: Rogue) -> None:
     conversation = run_conversation(rogue, rogue.mutation, rogue.coins)
@@ -118,6 +120,7 @@ def test_faulty_client_breaks_exactly_its_clause(rogue: Rogue) -> None:
     assert conversation.received == rogue.answers
 
 
+@in_one_test
 @rogues
 def test_same_client_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
     """The mutation is therefore the only fault."""

@@ -20,6 +20,7 @@ from tests.rooms.conversation_fixture import (
     rewritten,
     without,
 )
+from tests.sampling import in_one_test
 
 WA, NC, DISC = b"FAIL W_A", b"FAIL N_C", b"DISC"
 P_1, P_2 = b"STRT P_1", b"STRT P_2"
@@ -125,6 +126,7 @@ def run_conversation(rogue: Rogue, habit: Habit) -> RefereedConversation:
     return conversation
 
 
+@in_one_test
 @pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
 def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
     conversation = run_conversation(rogue, rogue.habit)

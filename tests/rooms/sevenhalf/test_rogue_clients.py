@@ -24,6 +24,7 @@ from tests.rooms.sevenhalf.frames import (
     refused,
     stbt,
 )
+from tests.sampling import in_one_test
 
 type Mutation = Callable[[bytes], Sequence[bytes]]
 """A mutation of a client: maps a correct message to the messages that it sends."""
@@ -185,6 +186,7 @@ def run_conversation(rogue: Rogue, mutation: Mutation) -> RefereedConversation:
     return conversation
 
 
+@in_one_test
 @rogues
 def test_faulty_client_breaks_exactly_its_clause(rogue: Rogue) -> None:
     conversation = run_conversation(rogue, rogue.mutation)
@@ -193,6 +195,7 @@ def test_faulty_client_breaks_exactly_its_clause(rogue: Rogue) -> None:
     assert conversation.received == rogue.answers
 
 
+@in_one_test
 @rogues
 def test_same_client_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
     """The mutation is therefore the only fault."""

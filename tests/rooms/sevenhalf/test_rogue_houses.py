@@ -33,6 +33,7 @@ from tests.rooms.sevenhalf.frames import (
     number,
     stbt,
 )
+from tests.sampling import in_one_test
 
 ERRO, CARD, BKSC, GAIN, STBT = b"ERRO", b"CARD", b"BKSC", b"GAIN", b"STBT"
 
@@ -398,6 +399,7 @@ def run_conversation(rogue: Rogue, habit: Habit) -> RefereedConversation:
     return conversation
 
 
+@in_one_test
 @rogues
 def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
     conversation = run_conversation(rogue, rogue.habit)

@@ -26,6 +26,7 @@ from croupier.rooms.sevenhalf.rules import (
 )
 from tests.rooms.sevenhalf import naive_rules
 from tests.rooms.sevenhalf.naive_rules import GOAL, bank_goes_on, gain, points
+from tests.sampling import in_one_test
 
 RULES = {False: SEVENHALF, True: LENIENT_RULES}
 dialects = pytest.mark.parametrize("lenient", [False, True], ids=["document", "lenient"])
@@ -140,6 +141,7 @@ def test_the_deck_is_the_forty_cards_there_are() -> None:
     assert len(set(CARDS)) == 40
 
 
+@in_one_test
 @pytest.mark.parametrize("card", CARDS)
 def test_card_values(card: str) -> None:
     assert Fraction(total([card]), 2) == points(card)
