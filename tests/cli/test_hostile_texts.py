@@ -176,7 +176,7 @@ def test_the_memory_of_an_export_does_not_grow_with_the_store(tmp_path: Path) ->
         env=environment(),
         capture_output=True,
         check=True,
-        timeout=50,
+        timeout=PATIENCE,
     )
     assert int(done.stderr) < 130_000, "KiB"
     assert len([*(tmp_path / "out").iterdir()]) == 40_000
@@ -185,7 +185,7 @@ def test_the_memory_of_an_export_does_not_grow_with_the_store(tmp_path: Path) ->
 def run_in_ascii_locale(*arguments: object) -> subprocess.CompletedProcess[bytes]:
     """Run a command with the environment of an ASCII-only terminal."""
     words = [*COMMAND, *map(os.fspath, arguments)]
-    return subprocess.run(words, env=environment(ASCII_LOCALE), capture_output=True, check=False, timeout=20)
+    return subprocess.run(words, env=environment(ASCII_LOCALE), capture_output=True, check=False, timeout=PATIENCE)
 
 
 @pytest.mark.extended
