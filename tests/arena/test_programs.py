@@ -96,6 +96,7 @@ def test_a_program_that_plays_nothing_forfeits(command: str, reason: str) -> Non
     assert [fault.reason for fault in tally.faults] == [reason]
 
 
+@pytest.mark.extended
 def test_the_time_of_the_other_bot_is_not_that_of_the_program(tmp_path: Path) -> None:
     bot = tmp_path / "slow.py"
     bot.write_text(

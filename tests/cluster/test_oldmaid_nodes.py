@@ -131,7 +131,7 @@ def test_players_at_all_nodes_play_at_one_table(tables: Tables) -> None:
     assert [(hand.number, hand.summary != "void") for hand in tables.hands()] == [(1, True), (2, True)]
 
 
-@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("fault", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.extended)])
 def test_another_node_takes_over_the_table_of_one_that_fails(tables: Tables, fault: signal.Signals) -> None:
     """oldmaid-9.14"""
     owner, others = tables.owner, tables.others

@@ -134,7 +134,10 @@ def test_a_message_without_an_answer_ends_the_stream(run: Run, monkeypatch: Any)
             await client.send(b"two\n")
             assert await client.read_to_end() == b""
             assert both.stream_counts == [0, 1]
-            both.relays["bea"].end_dead({"bea"})
+            began = asyncio.get_running_loop().time()
+            both.relays["bea"].end_dead({"bea"}, began - 60.0)
+            assert both.stream_counts == [0, 1], "a stream that has just begun may be of a node that comes back"
+            both.relays["bea"].end_dead({"bea"}, began)
             await both.session.wait_for(Left)
             assert both.stream_counts == [0, 0]
             assert len(both.session.events_of(Received)) == 1, "nothing is sent again"

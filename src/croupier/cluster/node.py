@@ -275,7 +275,7 @@ class Node:
             return
         self._note_lease(now)
         live = self.membership.live(now)
-        self.relay.end_dead(live)
+        self.relay.end_dead(live, now - self.timing.lease)
         for room in [*self._rooms.values()]:
             room.houses.check(live)
             await room.check(now)

@@ -85,6 +85,7 @@ class StreamEnd(asyncio.Protocol):
         self.stream = stream
         self.node = node
         self.is_lost = False
+        self.began_at = asyncio.get_running_loop().time()
         self.transport: asyncio.Transport
         self._relay = relay
         self._outgoing = bytearray()
@@ -327,9 +328,12 @@ class Relay:
         """Forget a stream that is closed."""
         self._ends.pop(end.stream, None)
 
-    def end_dead(self, live: Collection[str]) -> None:
-        """Close the streams to nodes that are not alive."""
-        for end in [end for end in self._ends.values() if end.node and end.node not in live]:
+    def end_dead(self, live: Collection[str], before: float) -> None:
+        """Close the streams to nodes that are not alive, if they began before this time.
+
+        A node that comes back may begin a stream before this one has seen its lease renewed.
+        """
+        for end in [each for each in self._ends.values() if each.node not in {"", *live} and each.began_at < before]:
             end.node = ""
             end.abort()
 
