@@ -11,7 +11,7 @@ from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.conformance.suites import check_client, client_cases
-from tests.sampling import extended, one_for_each
+from tests.sampling import one_for_each
 
 SILENCE = 2.0
 """Seconds: a rogue that falls silent is given no more."""
@@ -194,16 +194,14 @@ def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     assert result.dialogue or rogue.clause.endswith(("-1.2", "-2.1"))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("habit", "case", "clause", "cause"),
-    extended(
-        [
-            ("one-byte-move", "blackjack/4.4/stands", "blackjack-2.4", "it sends characters of one byte"),
-            ("text-number", "blackjack/4.1/balance", "blackjack-2.3", "it writes its integers as text"),
-            ("two-bytes", "blackjack/4.1/balance", "blackjack-2.3", "it sends its integers in two bytes"),
-        ],
-        3,
-    ),
+    [
+        ("one-byte-move", "blackjack/4.4/stands", "blackjack-2.4", "it sends characters of one byte"),
+        ("text-number", "blackjack/4.1/balance", "blackjack-2.3", "it writes its integers as text"),
+        ("two-bytes", "blackjack/4.1/balance", "blackjack-2.3", "it sends its integers in two bytes"),
+    ],
 )
 def test_a_message_that_is_too_short_is_explained_by_a_dialect(habit: str, case: str, clause: str, cause: str) -> None:
     (result,) = tried("blackjack", command("blackjack", "client", habit), case, silence=SILENCE / 2)
