@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from inspect import isfunction
 from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -50,6 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
 
     `make test` runs the tests of `tests/net` on both event loops. With the compiled wheel, tests marked `interpreted`
     are left out.
+
+    Modules are mixed, in the same way in every run: tests that wait stand beside each other in their folders, and would
+    keep all workers of pytest-xdist waiting at the same time.
     """
     if find_spec(COMPILED_CODE):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("interpreted")])
@@ -61,6 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
         is_second_loop = is_twin and "tests/net/" not in item.nodeid
         if "postgresql" in texts or POSTGRESQL & {*item.fixturenames} or is_second_loop:
             item.add_marker("extended")
+    items.sort(key=lambda item: crc32(str(item.path.relative_to(TESTS)).encode()))
 
 
 def is_left_out(mark: str, config: pytest.Config) -> bool:

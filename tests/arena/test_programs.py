@@ -20,6 +20,7 @@ from croupier.rooms import find_room
 from tests.arena import faulty_kuhn_client
 from tests.conformance.strangers import FOLDER
 from tests.processes import Serving
+from tests.sampling import extended
 
 CLIENT = f"{sys.executable} -S {FOLDER}/kuhn_client.py {{host}} {{port}} --choice seed=1 --choice games=1000"
 FAULTY = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}}"
@@ -142,7 +143,7 @@ def test_programs_may_play_if_they_never_meet() -> None:
     check_programs(replace(plan(*bots), schedule="gauntlet"), contestants)
 
 
-@pytest.mark.parametrize("room", ["sevenhalf", "blackjack"])
+@pytest.mark.parametrize("room", extended(["sevenhalf", "blackjack"], 2))
 def test_at_a_bank_a_program_plays_the_same_shoes(room: str) -> None:
     command = f"{sys.executable} -m croupier play {room} -s {{host}} -p {{port}} --bot book --games 100000"
     tally = play_chunk(replace(plan("book", command), room=room), (0, 1), 1)

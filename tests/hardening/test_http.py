@@ -12,6 +12,7 @@ from croupier.http.request_reader import MAX_HEADERS
 from tests.hardening.servers import SERVERS, Attacker, Memory, Server
 from tests.http.service_fixture import InProcessConnection, InProcessService, ask, basic, request
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
+from tests.sampling import extended
 
 HTTP_SERVERS = ("holdem", "web")
 BOMB_BYTES = 32 << 20
@@ -23,7 +24,8 @@ MAX_KEPT_BYTES_EACH = 1 << 10
 ROUNDS = 10
 GUESSES = 500
 
-every_http_server = pytest.mark.parametrize("name", HTTP_SERVERS)
+every_http_server = pytest.mark.parametrize("name", extended(HTTP_SERVERS, 2))
+"""Both have the same service of HTTP."""
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = b"POST /games/ HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
