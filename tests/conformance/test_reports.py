@@ -358,3 +358,16 @@ def test_the_verdict_names_the_most_frequent_reason_of_skipped_cases(notes: list
     good = Result("kuhn/4.1/deal", "The house deals", "kuhn-4.1", Outcome.PASS)
     skipped = [Result(f"kuhn/4.2/{at}", "Skipped", "kuhn-4.2", Outcome.SKIP, note) for at, note in enumerate(notes)]
     assert verdict_sentence(replace(REPORT, results=(good, *skipped))) == sentence
+
+
+def test_cases_about_another_dialect_do_not_count() -> None:
+    good = [Result(f"kuhn/4.1/{at}", "The house deals", "kuhn-4.1", Outcome.PASS) for at in range(4)]
+    skipped = Result("kuhn/4.2/deal", "Skipped", "kuhn-4.2", Outcome.SKIP, "no luck")
+    others = [replace(skipped, note="only in the dialect tabs", applies=False) for _ in range(3)]
+    assert replace(REPORT, results=(*good, skipped, *others)).exit_status == 0
+    unlucky = replace(REPORT, results=(*good, skipped, skipped, *others))
+    assert unlucky.exit_status == 2
+    assert (
+        verdict_sentence(unlucky) == "Too little could be tested: 2 of 6 cases were skipped, 2 of them because no luck."
+    )
+    assert verdict_sentence(replace(REPORT, results=(*others,))) == "Nothing could be tested."

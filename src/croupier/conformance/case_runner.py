@@ -185,6 +185,7 @@ class CaseRunner:
             tuple(attempt.dialogue[-MAX_DIALOGUE_LINES:]),
             self._clock() - started_at,
             attempt.is_optional,
+            attempt.applies,
         )
 
     async def _decide(self, case: Case, started_at: float) -> Attempt:

@@ -1,5 +1,6 @@
 """Test results: an outcome for every case, and the report that holds them."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -61,7 +62,8 @@ class Result(Struct, frozen=True):
     `case` is its id (`kuhn/4.3/check-bet-fold-p1`), `clause` the clause under test (`kuhn-4.3`). `note` explains the
     outcomes NON-STRICT, CHOICE and SKIP. `dialogue` is the shortest dialogue that shows the failure, with the fault in
     its last line, or the last messages of a case that passed. `seconds` is the duration. A case that `is_optional`
-    tests an addition that no program has to implement.
+    tests an addition that no program has to implement. A case that does not `apply` is about a dialect that the program
+    does not speak.
     """
 
     case: str
@@ -73,6 +75,7 @@ class Result(Struct, frozen=True):
     dialogue: tuple[DialogueLine, ...] = ()
     seconds: float = 0.0
     is_optional: bool = False
+    applies: bool = True
 
     @property
     def is_good(self) -> bool:
@@ -107,6 +110,11 @@ class Report(Struct, frozen=True):
         return sum(result.outcome is outcome for result in self.results)
 
     @property
+    def applicable_results(self) -> Sequence[Result]:
+        """The results of the cases that apply to the program."""
+        return [result for result in self.results if result.applies]
+
+    @property
     def exit_status(self) -> int:
         """The exit status: 0 if the run passes, 1 if a case fails, 2 if too little could be tested."""
         if not all(result.is_good for result in self.results):
@@ -116,4 +124,6 @@ class Report(Struct, frozen=True):
     @property
     def has_skipped_too_much(self) -> bool:
         """Whether the cases that were not skipped are too few to prove much; also without any case."""
-        return self.count(Outcome.SKIP) > MAX_SKIPPED_SHARE * len(self.results) or not self.results
+        applicable = self.applicable_results
+        skipped = sum(result.outcome is Outcome.SKIP for result in applicable)
+        return skipped > MAX_SKIPPED_SHARE * len(applicable) or not applicable

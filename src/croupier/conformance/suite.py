@@ -49,9 +49,10 @@ class Attempt(NamedTuple):
 
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
     With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
-    same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. `stderr` is what a
-    client under test has written. `was_reset`: something is missing, but the server has reset the connection, which may
-    have discarded it; only a reset in every try shows anything.
+    same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. A case that does not
+    `apply` is about a dialect that the program does not speak. `stderr` is what a client under test has written.
+    `was_reset`: something is missing, but the server has reset the connection, which may have discarded it; only a
+    reset in every try shows anything.
     """
 
     outcome: Outcome
@@ -62,6 +63,7 @@ class Attempt(NamedTuple):
     refusal: str = ""
     is_optional: bool = False
     is_final: bool = False
+    applies: bool = True
     stderr: bytes = b""
     was_reset: bool = False
 
@@ -80,6 +82,11 @@ class Attempt(NamedTuple):
         if self.failure is None or other.failure is None:
             return False
         return (self.outcome, self.failure.clause) == (other.outcome, other.failure.clause)
+
+
+def inapplicable(dialect: str) -> Attempt:
+    """The attempt of a case about a dialect that the program does not speak."""
+    return Attempt(Outcome.SKIP, f"only in the dialect {dialect}", is_final=True, applies=False)
 
 
 class TargetGone(ConnectionError):

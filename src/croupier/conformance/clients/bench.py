@@ -32,7 +32,7 @@ from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config, Suite
+from croupier.conformance.suite import Attempt, Bench, Config, Suite, inapplicable
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
@@ -146,7 +146,7 @@ class HouseClientBench(Bench):
             return Attempt(Outcome.SKIP, "the program has never connected before")
         dialect = getattr(self._settings, "dialect", "document")
         if case.dialect and case.dialect != dialect:
-            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}")
+            return inapplicable(case.dialect)
         observation, attempt = await self._try(case, number, is_patient=is_patient)
         self._observations[case.id] = observation
         return attempt

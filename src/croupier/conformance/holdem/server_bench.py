@@ -26,7 +26,7 @@ from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
@@ -110,7 +110,7 @@ class HoldemServerBench(Bench):
         """See `Bench.attempt`."""
         server = self._server
         if case.dialect is not None and case.dialect != server.dialect:
-            return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}", is_final=True)
+            return inapplicable(case.dialect)
         if case.needs_luck and not self._config.deals_deck:
             return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them", is_final=True)
         if case.judges_deals:

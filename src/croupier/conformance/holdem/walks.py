@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import batched, groupby
+from itertools import groupby
 from random import Random
 from time import monotonic
 from typing import Final
@@ -21,11 +21,11 @@ from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.suite import Attempt
 
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
-SHOWDOWN_WALK_SIZES: Final = (3, 5) * len(WALK_SIZES)
-"""The number of players of each walk, and of each one in which nearly all hands come to a showdown.
+SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 5)
+"""The number of players of each random walk, and of the ones after it, in which nearly all hands come to a showdown.
 
-After each random walk there are two of these, because few hands show a wrong rank or an odd chip. The pots of an odd
-number of players are often odd.
+There are more of these, because few hands show a wrong rank or an odd chip. The pots of an odd number of players are
+often odd.
 """
 
 MAX_SHOWDOWN_ACTS: Final = 100
@@ -47,10 +47,10 @@ class WalkRunner:
         self._timeout = timeout
         self._plans_left = iter(
             plan
-            for size, showdown_sizes in zip(WALK_SIZES, batched(SHOWDOWN_WALK_SIZES, 2), strict=True)
+            for size in WALK_SIZES
             for plan in (
                 (size, random_step, MAX_ACTS),
-                *((showdown_size, showdown_step, MAX_SHOWDOWN_ACTS) for showdown_size in showdown_sizes),
+                *((showdown_size, showdown_step, MAX_SHOWDOWN_ACTS) for showdown_size in SHOWDOWN_WALK_SIZES),
             )
         )
         self._walk_seconds_left = MAX_WALK_SECONDS

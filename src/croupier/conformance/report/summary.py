@@ -230,10 +230,11 @@ def _broken_sentence(clause: str) -> str:
 
 def _skipped_reason(report: Report) -> str:
     """How many cases were skipped, and the most frequent reason if there is one for several of them."""
-    notes = Counter(result.note.partition(" (in ")[0] for result in report.results if result.outcome is Outcome.SKIP)
+    applicable = report.applicable_results
+    notes = Counter(result.note.partition(" (in ")[0] for result in applicable if result.outcome is Outcome.SKIP)
     [(note, count)] = notes.most_common(1)
     reason = f", {count} of them because {note}" if note and count > 1 else ""
-    return f"{report.count(Outcome.SKIP)} of {len(report.results)} cases were skipped{reason}"
+    return f"{notes.total()} of {len(applicable)} cases were skipped{reason}"
 
 
 def result_note(result: Result) -> str:

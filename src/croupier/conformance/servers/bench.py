@@ -20,7 +20,7 @@ from croupier.conformance.servers.scenarios import hang_up_after, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
-from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.conformance.suite import Attempt, Bench, Config, inapplicable
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -79,7 +79,7 @@ class HouseBench(Bench):
         """See `Bench.attempt`."""
         dialect = getattr(self._known_options, "dialect", "document")
         if case.dialect and case.dialect != dialect:
-            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}", is_final=True)
+            return inapplicable(case.dialect)
         if case.judges_deals and self._conversations.deals.has_seen_enough:
             return self._conversations.deals.judge()
         if self._process is not None and self._process.leaving_cause is not None and self._needs_next_client(case):
@@ -271,6 +271,7 @@ class HouseBench(Bench):
             dialogue=lines,
             refusal=self._refusal(probe),
             is_final=reason == OTHER_DIALECT,
+            applies=reason != OTHER_DIALECT,
             was_reset=probe.conversation.is_house_cut,
         )
 
