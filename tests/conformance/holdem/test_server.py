@@ -83,6 +83,14 @@ def test_player_who_times_out_is_removed() -> None:
     assert result.outcome is Outcome.PASS
 
 
+def test_cases_that_need_an_empty_game_come_up_beside_a_game() -> None:
+    """The server keeps no empty game while another one has a free seat."""
+    names = ("4.16/out-of-time", "2.4/names-of-all-kinds", "3.3/making-a-game", "1.7/unknown-parameters", "1.3/paths")
+    cases = [case for name in names for case in ALL if case.id.startswith(f"holdem/{name}")]
+    assert len(cases) > len(names)
+    assert [result for result in check(cases, turn_seconds=2.0) if result.outcome is not Outcome.PASS] == []
+
+
 @pytest.mark.extended
 def test_a_server_that_never_ends_a_turn_is_found() -> None:
     def expires(turn: Any) -> Any:

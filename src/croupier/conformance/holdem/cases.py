@@ -65,11 +65,14 @@ class HoldemServerCase(Case):
         return self.clause, *self.further_clauses
 
 
-def _rank_of(clause: str, *, needs_empty_game: bool) -> int:
-    """Return the rank of a transcript."""
-    if clause in VARIATION_CLAUSES:
+def _rank_of(transcript: Transcript) -> int:
+    """Return the rank of a transcript. Players who join an empty game may leave none behind: they come late."""
+    if transcript.clauses[0] in VARIATION_CLAUSES:
         return VARIATION_RANK
-    return EMPTY_GAME_RANK if needs_empty_game else REQUEST_RANK
+    if first_to_join(transcript):
+        return REQUEST_RANK
+    joins_empty_game = any(line.text.startswith("POST /games/$game/players") for line in transcript.lines)
+    return VARIATION_RANK if joins_empty_game else EMPTY_GAME_RANK
 
 
 def is_sequential(transcript: Transcript) -> bool:
@@ -88,7 +91,7 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
             play=partial(replay, transcript),
             further_clauses=transcript.clauses[1:],
             failure_is_choice=transcript.head.get("free") == "yes",
-            rank=_rank_of(transcript.clauses[0], needs_empty_game=not first_to_join(transcript)),
+            rank=_rank_of(transcript),
             retries=RETRIES,
             needs_luck=transcript.head.get("needs") == "luck",
             dialect=cast(Dialect | None, transcript.head.get("dialect")),

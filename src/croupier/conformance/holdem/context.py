@@ -38,6 +38,9 @@ OPENING_CLAUSE: Final = "holdem-3.3"
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
 
+EMPTY_GAME_POLL_SECONDS: Final = 0.2
+"""How often a case looks whether there is a game without players."""
+
 PAUSE_POLL_SECONDS: Final = 0.05
 MAX_PAUSE_POLLS: Final = 40
 """After its usual pause a server that pauses between hands is polled this often until it has dealt the next one."""
@@ -195,13 +198,23 @@ class HoldemContext(Exchange):
             user.guid = self.require_guid(role, response, "holdem-2.2")
 
     async def claim_empty_game(self) -> str:
-        """Claim a game without players for this context; return its GUID, "" if there is none."""
-        for game in await self.list_games():
-            if not game.table and game.game_id not in self.server.games_in_use:
-                self.server.games_in_use.add(game.game_id)
-                self._games.add(game.game_id)
-                return game.game_id
-        return ""
+        """Claim a game without players for this context; return its GUID, "" if there is none.
+
+        If other cases play, wait for one: a server may keep no empty game while another one has a free seat.
+        """
+        while not (game := await self._find_empty_game()):
+            if not self.server.games_in_use or self.server.empty_game_seconds_left <= 0:
+                return ""
+            self.server.empty_game_seconds_left -= EMPTY_GAME_POLL_SECONDS
+            await asyncio.sleep(EMPTY_GAME_POLL_SECONDS)
+        self.server.games_in_use.add(game)
+        self._games.add(game)
+        return game
+
+    async def _find_empty_game(self) -> str:
+        """Return the GUID of a game without players that no case uses, "" if there is none."""
+        games = [game.game_id for game in await self.list_games() if not game.table]
+        return next((game for game in games if game not in self.server.games_in_use), "")
 
     async def seat(self, *roles: str, game: str = "") -> str:
         """Seat roles in a game of their own, in this order; return its GUID. Raises CaseAborted or NotReached."""

@@ -59,6 +59,10 @@ class JoinedSeat(Struct):
     player_id: str
 
 
+MAX_EMPTY_GAME_SECONDS: Final = 10.0
+"""How long cases of a run wait for a game without players, in all."""
+
+
 class ServerUnderTest:
     """The state of one run: the server's address and properties, and the users and games in use."""
 
@@ -77,6 +81,7 @@ class ServerUnderTest:
         self._name_counts: Counter[str] = Counter()
         self.features = ServerFeatures()
         self.can_open_games = True  # whether POST /games/ opens a game, as far as known
+        self.empty_game_seconds_left = MAX_EMPTY_GAME_SECONDS
         self.stakes = STAKES
         self.stack = STARTING_STACK
         self.turn_seconds = TURN_SECONDS  # as far as known
