@@ -1,12 +1,14 @@
 """A program plays at tables by calls: it sees what a person would see, and nothing else."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
 
+from croupier.clients.luck import Login, new_login
 from croupier.core.presentation import UnknownAction
 from croupier.mcp.places import OwnPlaces, ServerPlaces, seat_opener
 from croupier.mcp.table import CallTable
@@ -20,8 +22,9 @@ async def seated(
 ) -> AsyncIterator[CallTable]:
     """A seat in a room, when it can act."""
     room = find_room(room_name)
+    login = new_login() if player is None else Login(player, "secret")
     async with AsyncExitStack() as stack:
-        open_seat = await stack.enter_async_context(seat_opener(room, await places.address(room), player))
+        open_seat = await stack.enter_async_context(seat_opener(room, await places.address(room), login))
         table = CallTable(room.load_extra("presenter")(), open_seat, "the table")
         stack.push_async_callback(table.close)
         await table.settle(wait_seconds)
@@ -55,7 +58,7 @@ def test_a_program_plays_in_every_room(room_name: str) -> None:
                 assert not seen["is_over"]
                 seen = await act(table)
             await table.leave(PATIENCE)
-            assert table.is_over
+            assert table.end_reason is not None
             assert not table.observe()["your_turn"]
             assert "You have left the table." in str(table.observe()["text"])
 
@@ -142,6 +145,18 @@ def test_the_house_of_kuhn_poker_shows_its_card_only_after_the_game() -> None:
     asyncio.run(play())
 
 
+@pytest.mark.parametrize("room_name", ["kuhn", "sevenhalf", "blackjack", "holdem"])
+def test_nobody_is_to_act_at_a_table_that_is_over(room_name: str) -> None:
+    async def play() -> None:
+        async with own_places(seed=1) as places, seated(places, room_name) as table:
+            while "your turn" not in str(table.observe()["text"]):
+                await act(table)
+            await table.leave(PATIENCE)
+            assert not re.search("your turn$|to act$", str(table.observe()["text"]), re.MULTILINE)
+
+    asyncio.run(play())
+
+
 def test_a_program_that_loses_its_purse_may_take_a_new_one() -> None:
     async def play() -> set[str]:
         done = set()
@@ -165,7 +180,7 @@ def test_a_table_of_a_server_that_is_not_there_is_over() -> None:
         async with own_places() as places:
             host, port = await places.address(find_room("kuhn"))
         async with seated(ServerPlaces(host, port), "kuhn") as table:
-            assert table.is_over
+            assert table.end_reason is not None
             assert not table.observe()["your_turn"]
 
     asyncio.run(play())
@@ -184,10 +199,22 @@ def test_a_turn_is_awaited_for_the_given_time_only() -> None:
             room = find_room("oldmaid")
             address = await places.address(room)
             await places.close()  # the bots are gone
-            async with seat_opener(room, address) as open_seat:
+            async with seat_opener(room, address, new_login()) as open_seat:
                 table = CallTable(room.load_extra("presenter")(), open_seat, "the table")
                 await table.settle(0.01)
                 assert not table.observe()["your_turn"]
                 await table.close()
+
+    asyncio.run(play())
+
+
+def test_what_a_player_waits_for_is_said_once() -> None:
+    async def play() -> None:
+        async with own_places() as places, seated(places, "holdem", wait_seconds=0.0) as table:
+            while table.observe()["your_turn"] or "It is the turn of" not in str(table.observe()["text"]):
+                await table.settle(0.01)
+                if table.observe()["your_turn"]:
+                    await table.act("call", None, 0.0)
+            assert str(table.observe()["text"]).count("It is the turn of") == 1
 
     asyncio.run(play())

@@ -30,7 +30,7 @@ class BankPresenter[M, G: ObservedBankGame](HousePresenter[M, G]):
             cards=self._views(game.cards),
             caption=self._total(game.cards) if game.cards else None,
             bet=game.bet,
-            status="to act" if self._is_playing and any(True for _ in self._offers()) else "",
+            status="to act" if self._is_going_on and any(True for _ in self._offers()) else "",
             is_viewer=True,
         )
 

@@ -162,6 +162,11 @@ class HousePresenter[M, G: FinishedGame](ABC):
     def _is_playing(self) -> bool:
         return self._player.game is not None
 
+    @property
+    def _is_going_on(self) -> bool:
+        """Whether a game is being played that can still end."""
+        return self._is_playing and self._end_reason is None
+
     def _all_offers(self) -> list[Offer[M]]:
         return [*self._offers(), Offer(FORFEIT if self._is_playing else LEAVE, TableCommand.LEAVE)]
 

@@ -26,7 +26,7 @@ def linear_text(view: TableView) -> Iterator[Text]:
         yield text("{name}: {coins}", name=pot.name, coins=pot.coins)
     if view.status is not None:
         yield view.status
-    if view.blocked is not None:
+    if view.blocked is not None and view.blocked != view.status:
         yield view.blocked
     for action in view.actions:
         yield action_line(action)

@@ -1,8 +1,10 @@
 """Where programs sit down: in rooms of our own, with bots at their tables, or at a server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from itertools import chain
 from time import time
 from typing import Any, Final, Protocol
 
@@ -10,8 +12,9 @@ from croupier.app.demo import HOLDEM_SETTINGS, OLDMAID_PLAYERS, OLDMAID_SETTINGS
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
 from croupier.clients.game import GameClient
 from croupier.clients.holdem import HoldemClient
+from croupier.clients.holdem_api import Refusal
 from croupier.clients.identify import locate
-from croupier.clients.luck import make_luck, new_login
+from croupier.clients.luck import Login, make_luck
 from croupier.clients.ring import RingClient, RingConfig
 from croupier.core.presentation import Text
 from croupier.core.room import HouseRoom, Room
@@ -31,13 +34,22 @@ THINKING_SECONDS: Final = 3600.0
 BOT_PAUSE_SECONDS: Final = 0.2
 """How long the bots in our own rooms wait before each move."""
 
+SHOWN_SECONDS: Final = 0.5
+"""How long our own room of hold'em shows the end of a hand."""
+
 HOLDEM_BOTS: Final = ({"Marta": "equity:100", "Jon": "tight", "Ida": "caller"},)
 
 ROOM_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "holdem": {**HOLDEM_SETTINGS, "turn_seconds": THINKING_SECONDS},
+    "holdem": {
+        **HOLDEM_SETTINGS,
+        "turn_seconds": THINKING_SECONDS,
+        "pause_seconds": SHOWN_SECONDS,
+        "dialect": "hspe-go",
+    },
     "oldmaid": {**OLDMAID_SETTINGS, "join_window": THINKING_SECONDS},
 }
-"""The settings of our own rooms: bots of Old Maid wait until somebody joins them."""
+"""The settings of our own rooms. Dialect hspe-go shows the winning hand of a showdown, which the document does not.
+Bots of Old Maid wait until somebody joins them."""
 
 
 class Places(Protocol):
@@ -45,6 +57,10 @@ class Places(Protocol):
 
     async def address(self, room: Room) -> Address:
         """The address of the room's server. Raises OSError or ValueError if there is none."""
+        ...
+
+    def bot_names(self, room: Room) -> Collection[str]:
+        """The names of the bots that sit down in the room at its beginning."""
         ...
 
     async def close(self) -> None:
@@ -64,6 +80,10 @@ class ServerPlaces:
         if self._port is None and isinstance(room, HouseRoom):
             return await locate(room, self._host, None)
         return self._host, self._port or room.port
+
+    def bot_names(self, room: Room) -> Collection[str]:  # noqa: ARG002 -- a server knows its players
+        """See `Places`: there are none."""
+        return ()
 
     async def close(self) -> None:
         """See `Places`: nothing was opened."""
@@ -96,6 +116,10 @@ class OwnPlaces:
                 self._seat_bots(room, address)
         return self._addresses[room.name]
 
+    def bot_names(self, room: Room) -> Collection[str]:
+        """See `Places`: a bot that finds its name taken would not play."""
+        return {"holdem": [*chain(*HOLDEM_BOTS)], "oldmaid": OLDMAID_PLAYERS}.get(room.name, ())
+
     async def close(self) -> None:
         """End all games, bots and servers."""
         for bot in self._bots:
@@ -118,21 +142,35 @@ class OwnPlaces:
 
 
 @asynccontextmanager
-async def seat_opener(room: Room, address: Address, name: str | None = None) -> AsyncIterator[OpenSeat]:
-    """A function that opens seats in a room, as the terminal has them. Without a `name`, the player gets a new one."""
-    user, password = new_login()
+async def seat_opener(room: Room, address: Address, login: Login) -> AsyncIterator[OpenSeat]:
+    """A function that opens seats in a room, as the terminal has them, for a player with this login.
+
+    Raises ValueError if the user of the login has another password.
+    """
     if isinstance(room, HouseRoom):
         purse = room.initial_purse(room.settings()) if room.has_purse else None
         yield lambda notify: HouseSeat(GameClient(room, *address, notify=notify), purse)
     elif room.name == "holdem":
-        async with HoldemClient(f"http://{format_address(address)}", name or user, password) as client:
-            await client.register()
+        async with HoldemClient(f"http://{format_address(address)}", *login) as client:
+            await register(client)
             offset = await clock_offset(client, time)
             yield lambda _: HoldemTableSeat(client.sit(None), lambda: time() + offset)
     else:
-        options, luck = Options(nick=name or user), make_luck()
+        options, luck = Options(nick=login.user), make_luck()
 
         def open_ring_seat(notify: Callable[[Text], None]) -> RingSeat:
-            return RingSeat(RingClient(RingConfig(address), options, luck, notify=notify))
+            return RingSeat(RingClient(RingConfig(address), options, luck, notify=notify), names_flags=False)
 
         yield open_ring_seat
+
+
+async def register(client: HoldemClient) -> None:
+    """Register the client's user. Raises ValueError if somebody else has registered this name."""
+    await client.register()
+    try:
+        await client.list_games()
+    except Refusal as refusal:
+        if refusal.status != HTTPStatus.UNAUTHORIZED:
+            raise
+        taken = f"found the name {client.user!r}, which another player has registered; allowed: another name"
+        raise ValueError(taken) from refusal

@@ -79,16 +79,19 @@ class CallTable:
         self._conversation = asyncio.ensure_future(converse(presenter, open_seat, self._display))
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing more will happen at the table."""
-        return self._display.view.is_over
+    def end_reason(self) -> Text | None:
+        """Why nothing more will happen at the table, None if something may."""
+        return self._display.view.status if self._display.view.is_over else None
 
     def observe(self) -> dict[str, object]:
         """What a person at this seat sees, as lines of text, and what can be done."""
         view, display = self._display.view, self._display
+        can_act = display.can_act
+        seconds_left = None if view.deadline is None or not can_act else round(view.deadline)
         return {
             "text": "\n".join(map(str, linear_text(replace(view, actions=())))),
-            "your_turn": display.can_act,
+            "your_turn": can_act,
+            "seconds_left": seconds_left,
             "is_over": view.is_over,
             "results": [str(result) for result in view.results],
             "notices": [str(notice) for notice in display.notices],
@@ -101,7 +104,9 @@ class CallTable:
 
     async def act(self, action: str, amount: int | None, wait_seconds: float) -> None:
         """Do something, and wait until something else can be done. Raises UnknownAction if it is not offered now."""
-        find_action(self._display.view.actions, action, amount)
+        offered = find_action(self._display.view.actions, action, amount)
+        if offered.amount is None and amount is not None:
+            raise UnknownAction(f"found {action} {amount}; allowed: {action}, without a number")
         if not self._display.can_act:
             raise UnknownAction(f"found {action} before the last action was answered; observe the table first")
         self._display.answer(Choice(action, amount))

@@ -6,12 +6,13 @@ from croupier.tui.seats import MessageSeat
 
 
 class RingSeat(MessageSeat[RingClient]):
-    """A seat in a game of Old Maid."""
+    """A seat in a game of Old Maid. `names_flags`: errors may name flags of the command line."""
 
     errors = (OSError,)
 
-    def __init__(self, client: RingClient) -> None:
+    def __init__(self, client: RingClient, *, names_flags: bool = True) -> None:
         super().__init__(client)
+        self._names_flags = names_flags
         self._result: PlayerResult | None = None
 
     async def receive(self) -> PlayerEvent | None:
@@ -21,5 +22,8 @@ class RingSeat(MessageSeat[RingClient]):
             self._result = event.result if isinstance(event, PlayerFinished) else None
             return event
         if self._client.player.seat is None:
-            raise await self._client.find_other_protocol() or ConnectionError(with_advice(self._result.reason))
+            reason = self._result.reason
+            raise await self._client.find_other_protocol() or ConnectionError(
+                with_advice(reason) if self._names_flags else reason
+            )
         return None

@@ -194,10 +194,19 @@ class HoldemPresenter:
                 caption=self._caption(game, player, hole),
                 chips=player.wealth,
                 bet=player.bet_so_far,
-                status=_seat_status(game, player),
+                status=self._seat_status(game, player),
                 is_viewer=is_own,
                 is_dealer=is_running(game) and player.player_id == self._history.button,
             )
+
+    def _seat_status(self, game: Game, player: Player) -> SeatStatus:
+        if not is_running(game):
+            return ""
+        if player.player_id == game.turn.player_id:
+            return "" if self._end_reason else "to act"
+        if player.state == "folded":
+            return "folded"
+        return "" if player.wealth else "all in"
 
     def _caption(self, game: Game, player: Player, hole: Sequence[str]) -> Text | None:
         """Describe the cards of a seat if they are known, or its blind."""
@@ -361,16 +370,6 @@ class HoldemPresenter:
 
 def _views(cards: Sequence[str]) -> tuple[CardView, ...]:
     return tuple(FRENCH_CARDS[card] for card in cards)
-
-
-def _seat_status(game: Game, player: Player) -> SeatStatus:
-    if not is_running(game):
-        return ""
-    if player.player_id == game.turn.player_id:
-        return "to act"
-    if player.state == "folded":
-        return "folded"
-    return "" if player.wealth else "all in"
 
 
 def _pots(game: Game) -> Iterator[PotView]:

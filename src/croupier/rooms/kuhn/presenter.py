@@ -120,4 +120,4 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
     def _seat_status(self, game: WireGame, seat: Seat) -> SeatStatus:
         if game.history[-1:] == ("FLD",) and seat == BETTING_TREE[game.history[:-1]][0]:
             return "folded"
-        return "to act" if self._is_playing and BETTING_TREE[game.history][0] == seat else ""
+        return "to act" if self._is_going_on and BETTING_TREE[game.history][0] == seat else ""
