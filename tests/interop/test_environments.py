@@ -1,11 +1,14 @@
 """The environments obey PettingZoo and Gymnasium, and play the same games as croupier."""
 
+import copy
+import pickle
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from examples.leduc import RULES as LEDUC
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, seed_test
 
@@ -82,6 +85,59 @@ def test_an_agent_loses_the_most_it_can_by_an_illegal_action() -> None:
     single.reset(seed=1)
     *_, reward, terminated, _, info = single.step(1)  # PASS without a card
     assert (reward, terminated, info["illegal_action"]) == (-1, True, True)
+
+
+@pytest.mark.parametrize(("game", "options"), GYM_GAMES)
+def test_a_copy_of_an_environment_plays_the_same_hands(game: Any, options: dict[str, Any]) -> None:
+    env = gym(game, **options)
+    env.reset(seed=1)
+    copies = [env, copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    rewards = []
+    for each in copies:
+        each.action_space.seed(1)
+        rewards.append([play_hand(each) for _ in range(20)])
+    assert rewards[0] == rewards[1] == rewards[2]
+
+
+def play_hand(env: Any) -> float:
+    """Play the next hand with random actions, as the arrays that `predict` of an agent returns. Return its reward."""
+    _, info = env.reset()
+    while True:
+        _, reward, terminated, _, info = env.step(np.array(env.action_space.sample(info["action_mask"])))
+        if terminated:
+            return float(reward)
+
+
+@pytest.mark.parametrize("game", ["kuhn", "holdem"])
+def test_a_copy_of_a_pettingzoo_environment_goes_on_with_the_same_hand(game: str) -> None:
+    env = aec(game)
+    env.reset(seed=1)
+    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    env.step(np.array(1))
+    for each in copies:
+        each.step(np.array(1))
+        assert each.agent_selection == env.agent_selection
+        assert (each.last()[0]["observation"] == env.last()[0]["observation"]).all()
+
+
+@pytest.mark.parametrize("action", [99, None, "BET", 1.0, np.array([0])])
+def test_what_is_no_action_is_an_error_and_the_hand_goes_on(action: Any) -> None:
+    env = gym("kuhn", opponents=["equilibrium"])
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"^found the action .*; allowed: 0 \(CHK\), 1 \(BET\)$"):
+        env.step(action)
+    *_, info = env.step(0)
+    assert "illegal_action" not in info
+
+
+def test_a_step_without_a_running_hand_is_an_error() -> None:
+    env = gym("sevenhalf")
+    with pytest.raises(ResetNeeded, match="found a step without a running hand; call reset first"):
+        env.step(0)
+    env.reset(seed=1)
+    env.step(1)  # PASS without a card ends the hand
+    with pytest.raises(ResetNeeded):
+        env.step(0)
 
 
 def test_the_bare_environment_names_the_legal_actions() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import NamedTuple, Never, Protocol, runtime_checkable
 
@@ -203,15 +204,14 @@ def script_parser[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
     >>> script_parser(["CHK", "BET"])("bet, chk")
     ('BET', 'CHK')
     """
-    allowed = {move.upper(): move for move in moves}
+    return partial(_read_script, {move.upper(): move for move in moves})
 
-    def read(argument: str) -> tuple[M, ...]:
-        words = [word.strip() for word in argument.upper().split(",")]
-        if not allowed.keys() >= {*words}:
-            raise ValueError(f"found {argument!r}; allowed: {', '.join(allowed.values())}, with commas between")
-        return tuple(allowed[word] for word in words)
 
-    return read
+def _read_script[M: str](allowed: Mapping[str, M], argument: str) -> tuple[M, ...]:
+    words = [word.strip() for word in argument.upper().split(",")]
+    if not allowed.keys() >= {*words}:
+        raise ValueError(f"found {argument!r}; allowed: {', '.join(allowed.values())}, with commas between")
+    return tuple(allowed[word] for word in words)
 
 
 class ScriptedBot[M]:

@@ -7,7 +7,7 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 
 from croupier.environments.deals import Deals
 from croupier.environments.encoding import EncodedGame, EncodedHand
-from croupier.environments.spaces import action_mask, action_space, observation_space, observe
+from croupier.environments.spaces import action_mask, action_space, allowed_actions, observation_space, observe
 
 RENDER_MODES = ("ansi",)
 
@@ -60,13 +60,13 @@ class CardGameEnv(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        moves = self._hand.moves
-        if action is None or action not in moves:
-            allowed = ", ".join(f"{index} ({self.action_names[index]})" for index in sorted(moves))
-            raise ValueError(f"found the action {action}; allowed: {allowed}")
+        is_action = self._action_spaces[agent].contains(action)
+        move = None if action is None or not is_action else self._hand.moves.get(int(action))
+        if move is None:
+            raise ValueError(f"found the action {action!r}; allowed: {allowed_actions(self._game, self._hand)}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._hand.play(moves[action])
+        self._hand.play(move)
         if self._hand.turn is None:
             self.rewards = dict(zip(self.possible_agents, self._hand.rewards(), strict=True))
             self.terminations = dict.fromkeys(self.agents, True)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import gymnasium
+from gymnasium.error import ResetNeeded
 
 from croupier.clients.luck import make_luck
 from croupier.core.bots import Bot, choose_legal, find_bot
@@ -12,7 +13,7 @@ from croupier.core.plural import format_count
 from croupier.core.rules import Seat
 from croupier.environments.deals import Deals
 from croupier.environments.encoding import EncodedGame, EncodedHand
-from croupier.environments.spaces import action_mask, action_space, observation_space, observe
+from croupier.environments.spaces import action_mask, action_space, allowed_actions, observation_space, observe
 
 
 class SingleAgentEnv(gymnasium.Env):
@@ -51,6 +52,7 @@ class SingleAgentEnv(gymnasium.Env):
         self._deals = Deals(game)
         self._hand: EncodedHand
         self._seat: Seat = 0
+        self._is_over = True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -66,18 +68,27 @@ class SingleAgentEnv(gymnasium.Env):
         while self._hand.turn is None:
             self._deal(None)
             self._let_bots_play()
+        self._is_over = False
         return self._observe(), self._info()
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Make a move of the agent, and let the bots answer."""
-        moves = self._hand.moves
-        if action not in moves:
+        """Make a move of the agent, and let the bots answer.
+
+        Raises ResetNeeded if no hand is running, and ValueError if the action is none of the action space.
+        """
+        if self._is_over:
+            raise ResetNeeded("found a step without a running hand; call reset first")
+        if not self.action_space.contains(action):
+            raise ValueError(f"found the action {action!r}; allowed: {allowed_actions(self._game, self._hand)}")
+        move = self._hand.moves.get(int(action))
+        if move is None:
+            self._is_over = True
             return self._observe(), -self._game.max_loss, True, False, {**self._info(), "illegal_action": True}
-        self._hand.play(moves[int(action)])
+        self._hand.play(move)
         self._let_bots_play()
-        is_over = self._hand.turn is None
-        reward = self._hand.rewards()[self._seat] if is_over else 0.0
-        return self._observe(), reward, is_over, False, self._info()
+        self._is_over = self._hand.turn is None
+        reward = self._hand.rewards()[self._seat] if self._is_over else 0.0
+        return self._observe(), reward, self._is_over, False, self._info()
 
     def render(self) -> Any:
         """What the agent knows, as text."""

@@ -33,6 +33,11 @@ def action_mask(game: EncodedGame, hand: EncodedHand, seat: Seat) -> Any:
     return mask
 
 
+def allowed_actions(game: EncodedGame, hand: EncodedHand) -> str:
+    """The actions that the seat to act can choose now, for errors: `0 (CHK), 1 (BET)`."""
+    return ", ".join(f"{index} ({game.action_names[index]})" for index in sorted(hand.moves))
+
+
 def observe(game: EncodedGame, hand: EncodedHand, seat: Seat) -> dict[str, Any]:
     """What a seat observes."""
     return {
