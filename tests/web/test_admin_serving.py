@@ -25,7 +25,11 @@ def test_an_administrator_drains_the_server(source: str, tmp_path: Path) -> None
         with httpx.Client(base_url=f"http://127.0.0.1:{server.ports['web']}", timeout=PATIENCE) as client:
             csrf = form_token(client.get("/admin"))
             assert client.post("/admin", data={"csrf": csrf, "token": TOKEN}).status_code == 303
-            assert "Drain the server" in client.get("/admin").text
+            assert client.post("/play", data={"csrf": csrf, "room": "kuhn"}).status_code == 303
+            page = client.get("/admin").text
+            assert "Drain the server" in page
+            for row in ("Kuhn poker ", "Kuhn poker kuhn-1"):
+                assert f'<tr><th scope="row">{row}</th><td></td><td class="number">1</td></tr>' in page
             assert client.post("/admin/drain", data={"csrf": csrf}).status_code == 200
         assert server.end() == 0
         assert TOKEN not in server.log

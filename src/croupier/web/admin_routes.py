@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from croupier.core.presentation import Text, text
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
+from croupier.rooms import HOUSE_ROOMS
 from croupier.store.records import StoreUnavailable
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
@@ -24,6 +25,7 @@ from croupier.web.render import Renderer, request_locale, translator
 from croupier.web.security import count_action, read_form
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes
+from croupier.web.watching import PublicTable
 
 if TYPE_CHECKING:  # the store is imported only if something is stored
     from croupier.store.store import Store
@@ -181,7 +183,13 @@ class AdminRoutes:
         """Return the rooms with the number of their players, then the public tables."""
         rooms = [TableRow(room.title, "", (), room.connected) for room in self._renderer.rooms]
         tables = self._watch.public_tables()
-        return [*rooms, *(TableRow(each.title, each.id, each.players, len(each.players)) for each in tables)]
+        return [*rooms, *map(_table_row, tables)]
+
+
+def _table_row(table: PublicTable) -> TableRow:
+    """Return the row of a table; that of a house has one client, without a name."""
+    connected = 1 if table.room in HOUSE_ROOMS else len(table.players)
+    return TableRow(table.title, table.id, table.players, connected)
 
 
 def format_time(seconds: float) -> str:
