@@ -1,5 +1,6 @@
 """Registering and logging in with the accounts of hold'em: sessions, limits, seats, and what ends a login."""
 
+import asyncio
 import io
 import sys
 from collections.abc import AsyncIterator
@@ -16,10 +17,10 @@ from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.web.app import create_app
 from croupier.web.config import WebConfig
 from croupier.web.rooms import RoomEntry
-from tests.net.raw_client import Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.web.app_fixture import KEYS, Browser, house, web_app
 from tests.web.test_checks import silent_server, start_check
-from tests.web.test_holdem_seats import Holdem, holdem
+from tests.web.test_holdem_seats import Holdem, holdem, to_act
 
 PASSWORD = "correct horse"
 
@@ -187,6 +188,65 @@ def test_the_seats_of_the_session_are_kept_and_left_at_the_logout(run: Run) -> N
             assert (await browser.get(browser.table)).status_code == 404
             await kuhn.house.endpoint.close()
             assert app.state.tables.of_session(browser.session) == []
+
+    run(main())
+
+
+async def two_browsers(room: Holdem) -> tuple[Browser, Browser]:
+    """Two browsers with the seat of marta; the lobby of the second one has led to it."""
+    phone, laptop = Browser(room.app), Browser(room.app)
+    await log_in(phone)
+    await phone.play("holdem")
+    await log_in(laptop)
+    assert f'href="{phone.table}"' in (await laptop.get("/")).text
+    laptop.table = phone.table
+    assert (await laptop.get(laptop.table)).status_code == 200
+    assert [*room.room.service.house.users] == ["marta"]
+    return phone, laptop
+
+
+def test_a_logout_in_one_browser_keeps_the_seat_that_another_one_has_too(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            phone, laptop = await two_browsers(room)
+            await phone.post("/logout")
+            assert (await phone.get(phone.table)).status_code == 404
+            assert [*room.room.service.house.users] == ["marta"]
+            await laptop.post("/logout")
+            assert [*room.room.service.house.users] == []
+
+    run(main())
+
+
+def test_a_browser_that_is_closed_keeps_the_seat_that_another_one_has_too(run: Run) -> None:
+    async def main() -> None:
+        async with accounts(WebConfig(reconnect_seconds=0.01)) as room:
+            phone, laptop = await two_browsers(room)
+            tables = room.app.state.tables
+            for browser, users in ((phone, ["marta"]), (laptop, [])):
+                (table,) = tables.of_session(browser.session)
+                tables.release(table)  # its last stream has ended
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    while tables.find(table.page.id, browser.session) is not None:
+                        await asyncio.sleep(0.001)
+                assert [*room.room.service.house.users] == users
+
+    run(main())
+
+
+def test_a_seat_that_is_left_in_one_browser_is_gone_in_the_other_which_may_take_a_new_one(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            phone, laptop = await two_browsers(room)
+            jon = await Browser(room.app).play("holdem")
+            while await to_act(room, phone, jon) is not phone:
+                assert (await jon.act("call")).status_code == 200
+            assert (await phone.act("leave")).status_code == 200
+            page = await laptop.page_with("You no longer have a seat in this game.")
+            assert "Your time ran out" not in page
+            await laptop.play("holdem")
+            assert len(room.room.service.house.users) == 2
+            assert "Join again" not in (await laptop.get(laptop.table)).text
 
     run(main())
 

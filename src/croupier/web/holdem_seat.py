@@ -80,7 +80,7 @@ class HoldemSeat(Seat):
         self._service = service
         self._user = user
         self._guid = player
-        self._presenter = HoldemPresenter()
+        self._presenter = HoldemPresenter(is_removed_late=False)
         self._pending: Future[HoldemResponse] | None = None
         self._seen_version = -1
         self._sit(player)
@@ -107,6 +107,12 @@ class HoldemSeat(Seat):
         player = None if found is None else found.shown.guids.get(user)
         return None if player is None else cls(service, user, game, player, render)
 
+    @property
+    def shared_id(self) -> Guid | None:
+        """See `Seat.shared_id`: the GUID of the user in the game; None once the seat is lost or left."""
+        game = None if self._is_ended else self._game_view
+        return self._guid if game is not None and game.shown.guids.get(self._user) == self._guid else None
+
     def leave(self) -> None:
         """Give up the seat, with all chips."""
         if self.is_over:
@@ -114,6 +120,11 @@ class HoldemSeat(Seat):
         if not self._player.is_exhausted:
             self._request(Leave(self._user, self.game, self._guid), "delete_player", lambda _: None)
         self._end(LEFT)
+
+    def detach(self) -> None:
+        """See `Seat.detach`."""
+        if not self.is_over:
+            self._end(LEFT)
 
     def close(self, reason: Text) -> None:  # noqa: ARG002 -- the seat is kept
         """Stop following the game. With a journal, the seat is there again when the server is."""

@@ -59,7 +59,7 @@ class LobbyRoutes:
 
     async def show(self, request: Request) -> Response:
         """Show the rooms, and the visitor's own tables."""
-        own = [table.page for table in self._tables.of_session(request.state.visitor.session)]
+        own = self._seating.own_pages(request.state.visitor, request.state.csrf)
         return self._renderer.page(request, "lobby.html", **asdict(self._lobby.refresh()), own_tables=own)
 
     async def watch(self, request: Request) -> Response:

@@ -123,7 +123,7 @@ class LoginRoutes:
         await read_form(request, self._config.max_body_bytes)
         former: Visitor = request.state.visitor
         for table in self._tables.of_session(former.session):
-            table.seat.leave()
+            self._tables.give_up(table)
         self._checks.remove(former.session)
         self._logins.remove(former.session)
         return self._redirect(self._keys.issue(time.time()))

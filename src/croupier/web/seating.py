@@ -64,6 +64,16 @@ class Seating:
                 return self._tables.add(SeatedTable(visitor.session, page, seat))
         return None
 
+    def own_pages(self, visitor: Visitor, csrf: str) -> list[TablePage]:
+        """Return the tables at which a visitor sits, also those of hold'em that only other browsers have opened."""
+        pages = {table.page.id: table.page for table in self._tables.of_session(visitor.session)}
+        for entry in self._entries.values():
+            if (service := holdem_service(entry)) is not None:
+                for game in service.views.games_for(visitor.user):
+                    if visitor.user in game.shown.guids:
+                        pages.setdefault(game.guid, TablePage(game.guid, room_view(entry), csrf))
+        return [*pages.values()]
+
     def close(self) -> None:
         """Send the bots away that play with people."""
         if self._ring is not None:
@@ -90,7 +100,8 @@ class Seating:
     ) -> SeatedTable:
         user = visitor.user
         chosen = choose_game(service, user) if game is None else game
-        if chosen is not None and (known := self.find(chosen, visitor, csrf)) is not None and not known.seat.is_over:
+        known = None if chosen is None else self.find(chosen, visitor, csrf)
+        if known is not None and known.seat.shared_id is not None:
             return known
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
         seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._renderer.table(page(guid)))

@@ -56,6 +56,11 @@ class Seat(ABC):
         """Whether nothing more will happen at this seat."""
         return self.feed.is_over
 
+    @property
+    def shared_id(self) -> str | None:
+        """The same for all browsers that have this seat; None if no other browser can have it."""
+        return None
+
     async def submit(self, action: str, amount: int | None, version: str) -> bool:
         """Do an action of the view with this version, and return whether it was answered within ANSWER_SECONDS.
 
@@ -75,6 +80,10 @@ class Seat(ABC):
         finally:
             self.publish_now()
         return True
+
+    def detach(self) -> None:
+        """Leave the seat to the other browsers that have it."""
+        self.leave()
 
     @abstractmethod
     def leave(self) -> None:

@@ -89,6 +89,15 @@ class Tables:
         if not table.seat.feed.subscriptions:
             self._remove_later(table)
 
+    def give_up(self, table: SeatedTable) -> None:
+        """Leave a table, but keep a seat that another session has, too: that of an account in two browsers."""
+        shared = table.seat.shared_id
+        others = (each.seat for each in self._tables.values() if each is not table)
+        if shared is not None and any(seat.shared_id == shared for seat in others):
+            table.seat.detach()
+        else:
+            table.seat.leave()
+
     def halt(self, reason: Text) -> None:
         """Take no more seats, and end the others with this reason when their rooms close them."""
         self.is_halted = True
@@ -107,7 +116,7 @@ class Tables:
         table.removal = loop.call_later(self._config.reconnect_seconds, self._remove, table)
 
     def _remove(self, table: SeatedTable) -> None:
-        table.seat.leave()
+        self.give_up(table)
         key = table.session, table.page.id
         if self._tables.get(key) is table:  # the person may have sat down there again
             del self._tables[key]

@@ -43,7 +43,8 @@ class HoldemPresenter:
     """Presents a table of hold'em to a person in a seat, or to a watcher until somebody `sit`s; see `Presenter`.
 
     Its messages are the Games that a viewer receives, and the Acts of the seat. Bets are totals of the betting round.
-    `table` takes the server's time, in seconds since the epoch.
+    `table` takes the server's time, in seconds since the epoch. `is_removed_late`: a player whose time is over loses
+    the seat, as users of the REST service do.
     """
 
     title = text("Hold'em")
@@ -54,7 +55,8 @@ class HoldemPresenter:
     )
     welcome = text("Welcome. The best five of seven cards win.")
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_removed_late: bool = True) -> None:
+        self._is_removed_late = is_removed_late
         self._seat: Seat | None = None
         self._game: Game | None = None
         self._history = LiveHistory()
@@ -248,7 +250,7 @@ class HoldemPresenter:
         return next(names, text("another player"))
 
     def _loss_reason(self) -> Text:
-        if self._was_to_act:
+        if self._was_to_act and self._is_removed_late:
             return text("Your time ran out: you are out of the game.")
         if not self._last_stack:
             return text("You have lost your last chip: you are out of the game.")
