@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from croupier.cli import COMPILED_CODE
+from tests.conformance.mutants.simulated_time import SimulatedTimeLoop
 from tests.net.raw_client import LOOPS, Run
 
 TESTS = Path(__file__).parent
@@ -155,5 +156,13 @@ def loop_factory(request: pytest.FixtureRequest) -> Callable[[], asyncio.Abstrac
 @pytest.fixture
 def run(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> Iterator[Run]:
     running = Run(loop_factory)
+    yield running
+    assert running.faults == [], "the event loop reported errors"
+
+
+@pytest.fixture
+def run_simulated() -> Iterator[Run]:
+    """Runs a coroutine in simulated time: nothing times out because the machine is busy."""
+    running = Run(SimulatedTimeLoop)
     yield running
     assert running.faults == [], "the event loop reported errors"

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from math import inf
 from ssl import SSLContext
 from typing import Any
 
@@ -50,6 +51,7 @@ async def play(
     ssl: SSLContext | None = None,
     answer_timeout: float = 30.0,
     notify: Callable[[str], None] | None = None,
+    wait_seconds: float | None = None,
 ) -> BotTally | RingTally:
     """Let a bot play games at a server, and return what it won.
 
@@ -67,6 +69,8 @@ async def play(
         ssl: A TLS context; without it the connection is not encrypted.
         answer_timeout: Seconds that a house may take for an answer; in hold'em, seconds to retry an unreachable server.
         notify: In games against the house, called with a message when the house has been silent for two seconds.
+        wait_seconds: Seconds to wait for other players in hold'em and Old Maid. By default as long as it takes; if
+            `games` is given, 30 seconds once the bot has played.
 
     Returns a `RingTally` in Old Maid and a `BotTally` elsewhere. A protocol violation of the server or a lost
     connection ends the games early and is the `fault` of the tally. Raises ValueError on an unknown room or bot, and
@@ -108,7 +112,7 @@ async def play(
         from croupier.clients.holdem import HoldemClient, play_hands
 
         async with HoldemClient(server, user, password, ssl=ssl, retry_timeout=answer_timeout) as client:
-            return await play_hands(client, player, luck, games, rebuy=rebuy)
+            return await play_hands(client, player, luck, games, rebuy=rebuy, wait_seconds=wait_seconds)
     from croupier.clients.ring import RingClient, join_table, play_ring_games
     from croupier.rooms.oldmaid import Options
 
@@ -119,5 +123,6 @@ async def play(
     def sit() -> RingClient:
         return join_table(host, port or found.port, options=own, strict=strict, ssl=ssl, luck=luck)
 
-    await play_ring_games(sit, player, luck, games or sys.maxsize, tally)
+    seconds = inf if wait_seconds is None and games is None else wait_seconds
+    await play_ring_games(sit, player, luck, games or sys.maxsize, tally, wait_seconds=seconds)
     return tally

@@ -57,6 +57,20 @@ def test_a_bot_plays_all_hands_and_prints_a_summary(server: Serving) -> None:
     assert summary["seats"] >= 1
 
 
+def test_two_bots_with_a_number_of_hands_both_end(server: Serving) -> None:
+    hands = ("--bot", "caller", "--hands", "30", "--wait", str(PATIENCE), "--json")
+    with Background("play", "holdem", server.address, "--user", "eve", "--password", "hidden", *hands) as other:
+        done = play(server.address, *ANN, "--bot", "tight", "--hands", "30", "--json")
+        assert json.loads(done.stdout)["hands"] == 30
+        assert json.loads(other.end().stdout)["hands"] == 30
+
+
+def test_a_bot_that_waits_alone_ends_after_the_limit(server: Serving) -> None:
+    done = play(server.address, *ANN, "--bot", "caller", "--wait", "1")
+    assert (done.returncode, done.stdout) == (1, f"caller against {server.address}: no hand was finished\n")
+    assert done.stderr == f"croupier: {server.address}: waited 1 seconds for other players\n"
+
+
 def test_without_a_terminal_the_default_bot_plays(server: Serving) -> None:
     with rival_bot(server.address):
         done = play(f"http://{server.address}/", *ANN, "-n", "3")
@@ -116,6 +130,7 @@ def test_help_does_not_import_the_http_client() -> None:
         ([*ANN, "--bot", "nobody"], "found the bot 'nobody'; allowed: equity, tight"),
         ([*ANN, "--bot", "tight:99"], "found 99 points; allowed: 0 to 20"),
         ([*ANN, "-n", "0"], "found --hands 0; allowed: 1 or more"),
+        ([*ANN, "--wait", "0"], "found --wait 0; allowed: 1 or more"),
         (["--user", "a:b", "--password", "x"], "found the name 'a:b'; allowed: one without a colon"),
         (["ftp://127.0.0.1", *ANN], "found 'ftp://127.0.0.1'; allowed: http://HOST:PORT or https://HOST:PORT"),
         (["http://", *ANN], "allowed: http://HOST:PORT or https://HOST:PORT"),

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import trustme
 
-from croupier.clients import waiting_notice
+from croupier.clients import waiting
 from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_hands
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, Refusal
 from croupier.clients.holdem_seat import HoldemSeat
@@ -169,7 +169,7 @@ def test_bot_with_rebuy_plays_until_it_is_cancelled(run: Run) -> None:
 def test_waiting_bot_logs_a_warning(
     run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_notice, "NOTICE_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(waiting, "NOTICE_DELAY_SECONDS", 0.0)
 
     async def main() -> str:
         async with opened() as service, client(service, "ann") as ann:
@@ -185,6 +185,61 @@ def test_waiting_bot_logs_a_warning(
     address = run(main())
     assert caplog.messages == [f"ann is waiting for other players at {address}"]
     assert caplog.records[0].name == "croupier"
+
+
+def test_wait_for_the_first_hand_is_bounded_only_if_a_limit_is_given(run_simulated: Run) -> None:
+    notices: list[str] = []
+
+    async def main() -> None:
+        caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
+        async with opened() as service, client(service, "ann") as ann:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(60.0):
+                    await play_hands(ann, caller, luck, 3, notify=notices.append)
+            tally = await play_hands(ann, caller, luck, 3, wait_seconds=8.0, notify=notices.append)
+            assert (str(tally.fault), tally.nets) == ("waited 8 seconds for other players", [])
+            tally = await play_hands(ann, caller, luck, 3, wait_seconds=2.0, notify=notices.append)
+            assert str(tally.fault) == "waited 2 seconds for other players"
+            assert await seated_users(service) == []
+            assert notices == [f"ann is waiting for other players at {url(service)}"] * 2
+
+    run_simulated(main())
+
+
+def test_bot_whose_opponents_have_left_ends_if_it_has_a_number_of_hands(run_simulated: Run) -> None:
+    async def main() -> None:
+        caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
+        async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            long_run = asyncio.create_task(play_hands(ann, caller, luck, 1_000, notify=lambda _: None))
+            assert len((await play_hands(bob, caller, luck, 5)).nets) == 5
+            async with asyncio.timeout(40.0):
+                tally = await long_run
+            assert str(tally.fault) == "waited 30 seconds for other players"
+            assert len(tally.nets) in {5, 6}
+            assert await seated_users(service) == []
+            endless_run = asyncio.create_task(play_hands(ann, caller, luck, notify=lambda _: None))
+            assert len((await play_hands(bob, caller, luck, 5)).nets) == 5
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(60.0):
+                    await endless_run
+
+    run_simulated(main())
+
+
+def test_wait_ends_when_another_player_comes(run_simulated: Run) -> None:
+    async def main() -> None:
+        caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
+        async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            waiting = asyncio.create_task(play_hands(ann, caller, luck, 4, wait_seconds=20.0, notify=lambda _: None))
+            await asyncio.sleep(15.0)
+            await bob.register()
+            async with bob.sit() as table:
+                await asyncio.sleep(12.0)  # ann has been dealt in: the limit of the wait is over
+                await call_along(table, hands=4)
+                tally = await waiting
+        assert (tally.fault, len(tally.nets)) == (None, 4)
+
+    run_simulated(main())
 
 
 def test_playing_bot_logs_nothing(run: Run, caplog: pytest.LogCaptureFixture) -> None:

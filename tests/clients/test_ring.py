@@ -23,7 +23,15 @@ from croupier.rooms.oldmaid.ring.player_events import (
     SeatTaken,
 )
 from croupier.rooms.oldmaid.wire import Pick
-from tests.clients.oldmaid_fixtures import OpenTable, fast_options, luck, make_client, open_table, play_with_bots
+from tests.clients.oldmaid_fixtures import (
+    OpenTable,
+    fast_options,
+    luck,
+    make_client,
+    open_table,
+    play_with_bot,
+    play_with_bots,
+)
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.net.test_local_port import HOSTS
 from tests.ports import closed_port
@@ -281,6 +289,24 @@ def test_games_are_played_one_after_another(run: Run) -> None:
                 assert tally.losses == places.count(3)
 
     run(main())
+
+
+def test_wait_for_a_game_to_start_is_bounded(run_simulated: Run) -> None:
+    async def main() -> None:
+        async with open_table(2) as table:
+            ann = asyncio.create_task(play_with_bot(table, "ann", games=3))
+            assert (await play_with_bot(table, "bob", 2)).faults == []
+            async with asyncio.timeout(60.0):
+                tally = await ann
+            assert (tally.games, tally.faults) == (1, ["waited 30 seconds for a game to start"])
+            tally = RingTally("cyd")
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(60.0):
+                    await play_ring_games(lambda: make_client(table, "cyd"), RandomBot(), luck(1), 1, tally)
+            await play_ring_games(lambda: make_client(table, "cyd"), RandomBot(), luck(1), 1, tally, wait_seconds=4.0)
+            assert (tally.games, tally.faults) == (0, ["waited 4 seconds for a game to start"])
+
+    run_simulated(main())
 
 
 def test_table_can_use_tls(run: Run) -> None:

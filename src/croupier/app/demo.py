@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any, Final
 
 from croupier.app.open_rooms import RoomConfig, ServerConfig
@@ -183,7 +184,7 @@ async def play_oldmaid(address: Address, nick: str, pause_seconds: float) -> Non
     connect = partial(RingClient, RingConfig(address), options, luck)
     while True:
         tally = RingTally(nick)
-        await play_ring_games(connect, bot, luck, GAMES_PER_TALLY, tally)
+        await play_ring_games(connect, bot, luck, GAMES_PER_TALLY, tally, wait_seconds=inf)
         if tally.faults:
             await wait_to_retry(log, tally.faults[-1])
 

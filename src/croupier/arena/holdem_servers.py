@@ -13,7 +13,7 @@ from croupier.arena.servers import SilentServer, Visit
 from croupier.clients.holdem import HoldemClient
 from croupier.clients.luck import Login, new_login
 from croupier.clients.server_url import with_scheme
-from croupier.clients.waiting_notice import WaitNotice
+from croupier.clients.waiting import Wait
 from croupier.core.dealer import Luck
 from croupier.net.event_loop import run
 from croupier.rooms.holdem.engine.legal import Move
@@ -68,16 +68,14 @@ class HoldemVisit(Visit[View, Move]):
         url, game = parse_game_address(self.address)
         async with HoldemClient(url, *self._login, retry_timeout=self._seconds) as client:
             await client.register()
-            notice = WaitNotice(f"{self._login.user} is waiting for other players at {self.address}")
-            notice.begin()
-            try:
-                await self._play(client, game, notice)
-            finally:
-                notice.end()
+            notice = f"{self._login.user} is waiting for other players at {self.address}"
+            async with Wait("other players", notice) as wait:
+                wait.begin()
+                await self._play(client, game, wait)
         if self.is_complete and not self.big_blind:
             raise SilentServer(f"the bot had nothing to decide in {len(self.nets)} hands")
 
-    async def _play(self, client: HoldemClient, game: Guid | None, notice: WaitNotice) -> None:
+    async def _play(self, client: HoldemClient, game: Guid | None, wait: Wait) -> None:
         limit = START_SECONDS + MAX_HAND_MESSAGES * self._seconds
         before, decided = len(self.nets), self.decisions
         async with client.sit(game) as seat:
@@ -92,7 +90,7 @@ class HoldemVisit(Visit[View, Move]):
                             await seat.make_move(act)
                         if decided < self.decisions:
                             decided = self.decisions
-                            notice.end()
+                            wait.end()
                             timer.reschedule(asyncio.get_running_loop().time() + limit)
                     self.nets[before:] = seat.nets
             except TimeoutError:

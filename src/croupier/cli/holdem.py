@@ -19,9 +19,9 @@ from croupier.cli.options import check_minimum
 from croupier.cli.output import fail, print_error
 from croupier.cli.play import (
     PERSON,
-    BotOptions,
     PersonOptions,
     SummaryNouns,
+    TableBotOptions,
     list_bots,
     parse_player,
     print_summary,
@@ -78,7 +78,7 @@ class LoginOptions:
 
 
 @dataclass(frozen=True)
-class HoldemBotOptions(BotOptions):
+class HoldemBotOptions(TableBotOptions):
     """How a bot plays at a table."""
 
     hands: Annotated[int, Parameter(name=("--hands", "-n"))] = 1000
@@ -159,7 +159,7 @@ def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: Hol
     from croupier.clients.identify import await_first_answer
     from croupier.clients.server_url import server_address, with_scheme
 
-    check_minimum(1, hands=bot_options.hands)
+    check_minimum(1, hands=bot_options.hands, wait=bot_options.wait)
     bot_options.check_bot_is_named()
     contestant = None if bot_options.bot is None else parse_player(ROOM, bot_options.bot)
     context = tls_context(login.tls_ca)
@@ -194,7 +194,17 @@ def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: Hol
     async def play() -> None:
         luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
         async with log_in() as client:
-            await play_hands(client, bot, luck, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
+            await play_hands(
+                client,
+                bot,
+                luck,
+                bot_options.hands,
+                rebuy=bot_options.rebuy,
+                game=game,
+                tally=tally,
+                wait_seconds=bot_options.wait,
+                notify=lambda notice: print_error(f"{notice} (Ctrl-C ends)"),
+            )
 
     def report(seconds: float) -> int:
         return print_summary(tally, contestant.text, url, None if bot_options.json else seconds, SUMMARY_NOUNS)

@@ -14,9 +14,9 @@ from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import print_error
 from croupier.cli.play import (
     PERSON,
-    BotOptions,
     ConnectionOptions,
     PersonOptions,
+    TableBotOptions,
     list_bots,
     parse_player,
     run_bots,
@@ -87,7 +87,7 @@ class PlayerOptions:
 
 
 @dataclass(frozen=True)
-class OldMaidBotOptions(BotOptions):
+class OldMaidBotOptions(TableBotOptions):
     """How bots play. Without --bot and --bots, and if standard input and output are terminals, a person plays."""
 
     bots: int | None = None
@@ -113,7 +113,7 @@ def play_oldmaid(
         return list_bots(ROOM)
     from croupier.clients.ring import RingClient, RingConfig
 
-    check_minimum(1, games=bot_options.games, bots=bot_options.bots)
+    check_minimum(1, games=bot_options.games, bots=bot_options.bots, wait=bot_options.wait)
     options = player.to_options()
     host, port = server_address(table, connection)
     ring_config = RingConfig(
@@ -172,6 +172,7 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
             luck,
             bot_options.games,
             tally,
+            wait_seconds=bot_options.wait,
         )
 
     async def play_all() -> None:

@@ -99,6 +99,14 @@ class BotOptions:
 
 
 @dataclass(frozen=True)
+class TableBotOptions(BotOptions):
+    """How a bot plays at a table, where it waits for other players."""
+
+    wait: float | None = None
+    """Seconds to wait for other players before giving up. [default: no limit before the first hand or game; then 30]"""
+
+
+@dataclass(frozen=True)
 class HouseBotOptions(BotOptions):
     """How a bot plays against a house."""
 

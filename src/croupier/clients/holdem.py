@@ -1,6 +1,6 @@
 """Clients of a hold'em server, with and without an event loop, and a function that lets a bot play at it."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from ssl import SSLContext
 
 from croupier.clients.blocking import BlockingProxy, blocking
@@ -9,7 +9,7 @@ from croupier.clients.holdem_api import Exchange, HoldemApi, JoinedGame, Refusal
 from croupier.clients.holdem_seat import BlockingHoldemSeat, HoldemSeat
 from croupier.clients.http_exchange import HttpExchange
 from croupier.clients.play import BotTally
-from croupier.clients.waiting_notice import WaitNotice
+from croupier.clients.waiting import LOGGER, Wait, wait_limit
 from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
@@ -125,13 +125,18 @@ async def play_hands(
     pause_seconds: float = 0.0,
     game: Guid | None = None,
     tally: BotTally | None = None,
+    wait_seconds: float | None = None,
+    notify: Callable[[str], object] = LOGGER.warning,
 ) -> BotTally:
     """Let a bot play `hands` hands, or without this number as long as it can.
 
     The bot registers and takes a seat in `game`, or in any game with a free seat. If it loses the seat, because it has
     no chips or was too slow, it joins again if `rebuy` is true; by default `rebuy` is true if `hands` is given. The
-    bot waits `pause_seconds` before each move. While it is not dealt in it waits, and the logger `croupier` logs a
-    warning.
+    bot waits `pause_seconds` before each move.
+
+    When the bot has not been dealt in for `wait_seconds`, a TimeoutError ends the run. Without this number it waits as
+    long as it takes, but with `hands` it waits for 30 seconds when it has played and all others have left. `notify` is
+    called with a notice after five seconds of waiting; by default the logger `croupier` logs it as a warning.
 
     Returns the tally. Its `fault` is the error that ended the run early, its `connections` the number of seats taken.
     Pass a `tally` to keep the results if the call is cancelled. Raises IllegalMove if the bot chooses a move that is
@@ -157,39 +162,43 @@ async def play_hands(
             hands_before = len(tally.nets)
             async with client.sit(game) as seat:
                 tally.connections += 1
+                what = "a free seat" if seat.joined_game.is_queued else "other players"
+                notice = f"{client.user} is waiting for {what} at {client.url}"
                 try:
-                    remaining = None if hands is None else hands - hands_before
-                    await _play_seat(client, seat, bot, luck, remaining, pause_seconds=pause_seconds)
+                    async with Wait(what, notice, notify) as wait:
+                        wait.begin(wait_limit(wait_seconds, has_played=False))
+                        async for seen in seat:
+                            hands_played = hands_before + len(seat.nets)
+                            if hands is not None and hands_played >= hands:
+                                break
+                            has_been_left = hands is not None and hands_played > 0 and len(seen.table) < 2
+                            _update_wait(wait, seen, wait_limit(wait_seconds, has_played=has_been_left))
+                            await _make_move(client, seat, bot, luck, pause_seconds)
                 finally:
                     tally.nets += seat.nets
             if not rebuy:
                 break
             if len(tally.nets) == hands_before:
                 raise ConnectionError("the bot lost its seat before it finished a hand")
-    except (Violation, Refusal, ConnectionError) as fault:
+    except (Violation, Refusal, ConnectionError, TimeoutError) as fault:
         tally.fault = fault
     return tally
 
 
-async def _play_seat(
-    client: HoldemClient, seat: HoldemSeat, bot: Bot[View, Move], luck: Luck, hands: int | None, *, pause_seconds: float
+def _update_wait(wait: Wait, game: Game, limit: float) -> None:
+    """Begin or end the wait: a player who is alone at the table, or has no cards, is not dealt in."""
+    if len(game.table) < 2 or not game.cards.hole:
+        wait.begin(limit)
+    else:
+        wait.end()
+
+
+async def _make_move(
+    client: HoldemClient, seat: HoldemSeat, bot: Bot[View, Move], luck: Luck, pause_seconds: float
 ) -> None:
-    """Play in one seat until it is lost or `hands` hands are finished."""
-    waits_for = "a free seat" if seat.joined_game.is_queued else "other players"
-    notice = WaitNotice(f"{client.user} is waiting for {waits_for} at {client.url}")
-    notice.begin()
-    try:
-        async for game in seat:
-            if game.cards.hole:
-                notice.end()
-            else:
-                notice.begin()
-            if hands is not None and len(seat.nets) >= hands:
-                break
-            move = seat.player.decide(bot, luck)
-            if move is not None:
-                if pause_seconds:
-                    await client.exchange.wait(pause_seconds)
-                await seat.make_move(move)
-    finally:
-        notice.end()
+    """Make the move that the bot chooses, if it has to act."""
+    move = seat.player.decide(bot, luck)
+    if move is not None:
+        if pause_seconds:
+            await client.exchange.wait(pause_seconds)
+        await seat.make_move(move)

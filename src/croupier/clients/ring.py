@@ -13,6 +13,7 @@ from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, ident
 from croupier.clients.inbox import Inbox
 from croupier.clients.luck import make_luck
 from croupier.clients.silence import SilenceWatch
+from croupier.clients.waiting import Wait, wait_limit
 from croupier.core.bots import Bot
 from croupier.core.codec import Codec
 from croupier.core.dealer import Luck
@@ -343,12 +344,19 @@ class RingTally:
 
 
 async def play_ring_games(
-    connect: Callable[[], RingClient], bot: Bot[Any, Any], luck: Luck, games: int, tally: RingTally
+    connect: Callable[[], RingClient],
+    bot: Bot[Any, Any],
+    luck: Luck,
+    games: int,
+    tally: RingTally,
+    *,
+    wait_seconds: float | None = None,
 ) -> None:
     """Let a bot play games one after another; the results are added to the tally.
 
     A game that the table or other players abort is a fault, and the next one is played. If no game starts, the run
-    ends.
+    ends. It ends with a fault when the bot has waited for `wait_seconds` for a game to start; without this number the
+    bot waits as long as it takes for the first game, and for 30 seconds for each other one.
 
     Example, with `croupier serve oldmaid --players 2` running:
         >>> from croupier import make_luck
@@ -365,8 +373,9 @@ async def play_ring_games(
     """
     try:
         for game in range(games):
-            async with connect() as ring:
-                await _play_game(ring, bot, luck, game)
+            async with connect() as ring, Wait("a game to start") as wait:
+                wait.begin(wait_limit(wait_seconds, has_played=tally.games > 0))
+                await _play_game(ring, bot, luck, game, wait)
             has_started = ring.player.seat is not None
             tally.games += has_started
             if (other_protocol := await ring.find_other_protocol()) is not None:
@@ -379,10 +388,12 @@ async def play_ring_games(
         tally.faults.append(str(error))
 
 
-async def _play_game(ring: RingClient, bot: Bot[Any, Any], luck: Luck, game: int) -> None:
+async def _play_game(ring: RingClient, bot: Bot[Any, Any], luck: Luck, game: int, wait: Wait) -> None:
+    """Play one game to its end. The wait ends when it starts."""
     event: PlayerEvent | None = None
     while not isinstance(event, PlayerFinished):
         pick = ring.player.decide(bot, luck, game)
         if pick is not None:
             await ring.send(pick)
         event = await ring.receive()
+        wait.end()

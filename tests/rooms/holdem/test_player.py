@@ -18,6 +18,7 @@ from croupier.core.session import (
     Closing,
     Drop,
     Effect,
+    HandFinished,
     Joined,
     Left,
     Malformed,
@@ -33,6 +34,7 @@ from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.wire import ACTION_BET, NO_TURN, Act, ActDone, Cards, Game, Leave, Pot
 from croupier.rooms.holdem.wire import Player as Seated
 from croupier.rooms.holdem.wire import Turn as Asked
@@ -73,6 +75,16 @@ class PlayerHarness:
         (send,) = self.handle(user, Submitted(self.players[user].act(chosen)))
         assert isinstance(send, Send)
         assert self.fixture.request(send.message) == ActDone()
+
+
+def finished_nets(harness: PlayerHarness) -> list[dict[str, int]]:
+    """Return what each user has won in each finished hand."""
+    nets = []
+    for fact in harness.fixture.facts:
+        if isinstance(fact, HandFinished):
+            assert isinstance(fact.state, FinishedHand)
+            nets.append(dict(zip(fact.state.players, fact.nets, strict=True)))
+    return nets
 
 
 def shown(hand: Hand, me: Seat) -> Game:
@@ -312,6 +324,108 @@ def test_every_hand_is_settled_once() -> None:
     harness.look()
     harness.look()
     assert harness.nets == {"ann": [-10, 10], "bob": [10, -10]}
+
+
+@pytest.mark.parametrize("ante", [0, 5])
+def test_a_hand_that_ended_between_two_observations_is_settled(ante: int) -> None:
+    harness = PlayerHarness("ann", "bob", ante=ante)
+    harness.look()
+    harness.do("ann", "fold")
+    harness.do("bob", 10)
+    harness.do("ann", 40)
+    harness.do("bob", "fold")
+    harness.do("ann", "fold")  # bob, in the big blind, does not see this hand
+    harness.look()
+    assert harness.nets == {"ann": [-10 - ante, 20 + ante, -10 - ante], "bob": [10 + ante, -20 - ante, 10 + ante]}
+
+
+def test_a_missed_hand_after_one_whose_end_was_not_observed_is_settled() -> None:
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
+    harness.do("ann", "fold")
+    harness.do("bob", 10)
+    harness.do("ann", 0)
+    harness.do("ann", 100)
+    harness.do("bob", 300)
+    harness.do("ann", "fold")
+    harness.do("ann", "fold")
+    harness.look()
+    assert harness.nets == {"ann": [-10, -120, -10], "bob": [10, 120, 10]}
+
+
+def test_a_missed_hand_after_a_pause_in_which_the_last_one_was_settled_is_settled() -> None:
+    harness = PlayerHarness("ann", "bob", pause_seconds=3.0)
+    harness.look()
+    harness.do("ann", "fold")
+    harness.fixture.wait(3.0)
+    harness.do("bob", "fold")
+    harness.look()  # the end of the second hand
+    harness.fixture.wait(3.0)
+    harness.do("ann", "fold")
+    harness.fixture.wait(3.0)
+    harness.look()
+    assert harness.nets == {"ann": [-10, 10, -10], "bob": [10, -10, 10]}
+
+
+def test_a_missed_hand_is_settled_when_the_button_is_seen_to_move() -> None:
+    harness = PlayerHarness("ann", "bob")
+    harness.look("ann")
+    harness.do("ann", 10)
+    harness.do("bob", 0)
+    harness.do("bob", 40)
+    harness.do("ann", 40)
+    for _ in range(2):
+        harness.do("bob", 0)
+        harness.do("ann", 0)
+    harness.do("bob", "fold")
+    harness.look("ann")
+    assert [each["ann"] for each in finished_nets(harness)] == [-60, 10]
+    assert harness.nets["ann"] == [-50]
+    harness.do("ann", "fold")
+    harness.look("ann")
+    assert harness.nets["ann"] == [-50, -10, 0]
+
+
+def test_the_first_hand_is_settled_although_it_was_missed() -> None:
+    harness = PlayerHarness("ann", "bob")
+    harness.do("ann", "fold")
+    harness.look("bob")
+    assert harness.nets["bob"] == [10]
+
+
+def test_no_hand_is_missed_where_the_button_never_moves() -> None:
+    hands = [Hand([1000, 1000], button=0) for _ in range(3)]
+    player = Player(Options(player="p0"))
+    for first, hand in zip((0, 20, 40), hands, strict=True):
+        hand.deal(range(first, first + 4))
+        player.on(Received(HOUSE, shown(hand, 0)), 0.0)
+        act = player.act(10)
+        player.on(Submitted(act), 0.0)
+    assert player.nets == [0, 0]
+
+
+@given(st.randoms(use_true_random=False), st.integers(2, 6), st.sampled_from([0, 5]), st.booleans())
+def test_a_player_who_looks_only_when_it_has_to_act_counts_every_hand(
+    luck: Random, users: int, ante: int, pause: bool
+) -> None:
+    names = ("ann", "bob", "cat", "dan", "eve", "fay")[:users]
+    harness = PlayerHarness(*names, seed=luck.randrange(1000), ante=ante, pause_seconds=float(pause))
+    played = 0
+    for step in range(60):
+        if step < 20:  # all players look, and see that the button moves
+            harness.look()
+            harness.nets = {name: [] for name in names}
+            played = len(finished_nets(harness))
+        user = harness.fixture.turn()
+        if user:
+            harness.do(user, luck.choice(("fold", "fold", harness.legal(user)[1])))
+        else:
+            harness.fixture.wait(1.0)
+    expected = finished_nets(harness)[played:]
+    for name in names:
+        nets = harness.nets[name]
+        assert nets == [each[name] for each in expected[: len(nets)]]
+        assert len(nets) >= len(expected) - 2  # the last hands are seen when the player has to act again
 
 
 def test_a_hand_is_settled_as_soon_as_its_end_is_shown() -> None:

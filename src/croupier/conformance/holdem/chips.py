@@ -3,8 +3,7 @@
 import re
 from typing import Final
 
-from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
-from croupier.rooms.holdem.referee import STARTING_STACK
+from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK, Stakes
 
 AMOUNT_PATTERN: Final = re.compile(
     r'("(?:wealth|[Bb]et_?[Aa]mount|bet_so_far|bet_to_player|minimum_raise|size)": )(\d+)(?=[,}\s])'

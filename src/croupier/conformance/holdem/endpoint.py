@@ -14,8 +14,7 @@ from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.session import Address
 from croupier.http.auth import basic_authorization
-from croupier.rooms.holdem.engine.stakes import STAKES
-from croupier.rooms.holdem.referee import STARTING_STACK
+from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
 TURN_SECONDS: Final = 15.0

@@ -18,8 +18,7 @@ from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
-from croupier.rooms.holdem.engine.stakes import STAKES
-from croupier.rooms.holdem.referee import STARTING_STACK
+from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 
 TURN_END_GRACE_SECONDS: Final = 1.0
 MAX_LATE_POLLS: Final = 4

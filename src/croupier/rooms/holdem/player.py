@@ -27,6 +27,7 @@ from croupier.core.session import (
 )
 from croupier.rooms.holdem.cards import Card, card_numbers
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal, Move
+from croupier.rooms.holdem.engine.stakes import STARTING_STACK
 from croupier.rooms.holdem.table.views import SnapshotView, View
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Game, Guid, Leave, Turn
 from croupier.rooms.holdem.wire import ACTION_FOLD as FOLDING
@@ -73,10 +74,15 @@ class Player:
         self._guid: Guid = ""  # our playerID as shown in the table
         self._stack = 0  # our chips left, as far as we know
         self._is_hand_running = False
+        self._has_folded = False  # in the running hand
         self._small_blind: Guid = ""  # the player with the small blind of the running hand
+        self._has_button_moved = False  # whether we have seen it move
+        self._possible_misses = 0  # the hands that we have missed if the button moves
+        self._payers: set[Guid] = set()  # the players who have put chips into the running hand, as far as we have seen
         self._acted_boards: list[tuple[Card, ...]] = []  # the boards on which we have acted in the running hand
         self._big_blind = 0  # the smallest `minimum_raise` seen: every round begins with one big blind
         self._ante: int | None = None  # the smallest share in the pots seen before the flop, besides the bets
+        self._small_bet = 0  # the smallest small blind seen
         self._open_decision: Decision | None = None
         self._made_decision: Decision | None = None
         self._unconfirmed_decision: Decision | None = None
@@ -146,22 +152,22 @@ class Player:
         if seat is None:
             return [Notify(game), *(self._lose_seat() if self._seat is not None else ())]
         self._seat, self._open_decision = seat, None
-        self._guid, self._stack = game.table[seat].player_id, game.table[seat].wealth
+        self._guid = game.table[seat].player_id
+        previous_stack, self._stack = self._stack, game.table[seat].wealth
         if not game.cards.hole:
             return [Notify(game), *self._observe_without_cards(game)]
         effects: list[Effect[Message]] = [Notify(game)]
         chips = game.table[seat].wealth
         pot = sum(pot.size for pot in game.pots)
         hole, board = card_numbers(game.cards.hole), card_numbers(game.cards.board)
-        if pot and self._is_new_hand(game, hole, board):
-            chips += self._chips_paid(game)
-            effects += self._settle(chips) if self._is_hand_running else ()
-            self._settled_chips = chips if self._settled_chips is None else self._settled_chips
-            self._is_hand_running, self._acted_boards = True, []
-        self._small_blind = next((player.player_id for player in game.table if player.small_blind), self._small_blind)
         if pot and not board:
-            share = self._share_before_round(game)
-            self._ante = share if self._ante is None else min(self._ante, share)
+            self._observe_forced_bets(game)
+        if (pot or self._is_hand_running) and self._is_new_hand(game, hole, board):
+            chips += self._chips_paid(game) if pot else 0
+            effects += self._settle_before(game, chips, previous_stack)
+            self._is_hand_running, self._acted_boards, self._has_folded, self._payers = bool(pot), [], False, set()
+        self._observe_players(game)
+        effects += self._settle_possible_misses()
         self._update_decision(game, hole, board)
         self.view = self._make_view(game, hole, board, pot)
         return effects if pot else [*effects, *self._settle(chips)]
@@ -187,6 +193,62 @@ class Player:
         ):
             return True
         return any(player.small_blind and player.player_id != self._small_blind for player in game.table)
+
+    def _observe_players(self, game: Game) -> None:
+        """Note who has the small blind, who has put in chips, and whether we have folded."""
+        assert self._seat is not None
+        small_blind = next((player.player_id for player in game.table if player.small_blind), self._small_blind)
+        self._has_button_moved |= self._small_blind not in ("", small_blind)
+        self._small_blind = small_blind
+        self._payers.update(player.player_id for player in game.table if player.bet_so_far)
+        self._payers.update(*(pot.players for pot in game.pots))
+        self._has_folded |= game.table[self._seat].state == "folded"
+
+    def _observe_forced_bets(self, game: Game) -> None:
+        """Note the ante and the small blind: the smallest that are seen before the flop."""
+        share = self._share_before_round(game)
+        self._ante = share if self._ante is None else min(self._ante, share)
+        bet = next((player.bet_so_far for player in game.table if player.small_blind), 0)
+        self._small_bet = min(self._small_bet or bet, bet)
+
+    def _settle_before(self, game: Game, chips: int, previous_stack: int) -> list[Effect[Message]]:
+        """Settle the hands before the one whose first observed state this is, and a missed one whose end this is.
+
+        `chips` are our chips after them, `previous_stack` our stack in the state before. If a hand was missed, its big
+        blind has won the small blind and the antes of the others. Where neither our stack nor the button shows whether
+        one was missed, it is settled when the button is seen to move.
+        """
+        won = self._small_bet + (self._ante or 0) * (len(game.table) - 1)
+        if self._settled_chips is None:
+            self._settled_chips = STARTING_STACK if chips - won == STARTING_STACK else chips
+            return self._settle(chips)
+        is_over = not any(pot.size for pot in game.pots)
+        if not is_over and not self._has_missed_hand(game):
+            return self._settle(chips) if self._is_hand_running else []
+        if not self._is_hand_running:
+            return self._settle(chips)
+        if not (is_over or self._has_folded or self._has_button_moved):
+            self._possible_misses += 1
+            return self._settle(chips)
+        return [*self._settle(previous_stack if self._has_folded else chips - won), *self._settle(chips)]
+
+    def _settle_possible_misses(self) -> list[Effect[Message]]:
+        """Settle the possible misses once the button moves. Their chips are in the results of the hands before them."""
+        if not self._has_button_moved:
+            return []
+        misses, self._possible_misses = self._possible_misses, 0
+        return [self._add_result(0) for _ in range(misses)]
+
+    def _has_missed_hand(self, game: Game) -> bool:
+        """Return whether the small blind, if it moves, shows that a hand was played since the last observed one.
+
+        Only a player who need not act can miss a hand: the big blind, when all others fold. It has the small blind in
+        the next hand, which has moved on by two players since the last observed hand.
+        """
+        assert self._seat is not None
+        table = game.table
+        big_blind, small_blind = (table[(self._seat - places) % len(table)].player_id for places in (1, 2))
+        return table[self._seat].small_blind and small_blind == self._small_blind and big_blind in self._payers
 
     def _chips_paid(self, game: Game) -> int:
         """Return the chips we have put in: our bet, and an equal share of the chips put in before this round.
@@ -263,6 +325,7 @@ class Player:
         assert self.view is not None
         self._acted_boards.append(self.view.board)
         self._stack -= act.amount
+        self._has_folded |= act.action == FOLDING
         self._made_decision, self._open_decision = self._open_decision, None
         return [Send(HOUSE, act)]
 
@@ -289,5 +352,8 @@ class Player:
         if previous is None or (not self._is_hand_running and previous == chips):
             return []
         self._settled_chips, self._is_hand_running = chips, False
-        self.nets.append(chips - previous)
-        return [Settle(HOUSE, len(self.nets), self._seat or 0, chips - previous, self.view)]
+        return [self._add_result(chips - previous)]
+
+    def _add_result(self, net: int) -> Settle:
+        self.nets.append(net)
+        return Settle(HOUSE, len(self.nets), self._seat or 0, net, self.view)

@@ -17,15 +17,12 @@ from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import card_numbers
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
-from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
+from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK, Stakes
 from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole
 from croupier.rooms.holdem.observed.differences import compare
 from croupier.rooms.holdem.observed.final_stacks import FinalStacks
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave, Player
-
-STARTING_STACK: Final = 10_000
-"""The chips with which a player sits down (holdem-3.1)."""
 
 SOFT_CLAUSES: Final = frozenset(
     {f"holdem-5.{number}" for number in (3, 6, 7, 8, 9, 10, 11, 13, 14, 15, 19, 20)} | {"holdem-6.2", "holdem-6.8"}

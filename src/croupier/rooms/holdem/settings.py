@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from croupier.rooms.holdem.engine.stakes import MAX_SEATS, Stakes
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS, STARTING_STACK, Stakes
 from croupier.rooms.holdem.wire import Dialect
 
 MAX_CHIPS = 10**12
@@ -25,7 +25,7 @@ class Settings:
     blinds: str = "10/20"
     """The small and the big blind, in chips."""
 
-    stack: int = 10_000
+    stack: int = STARTING_STACK
     """The chips with which a player sits down."""
 
     seats: int = 10

@@ -30,6 +30,9 @@ class Stakes(Struct, frozen=True, gc=False):
 STAKES: Final = Stakes()
 """The stakes of the document."""
 
+STARTING_STACK: Final = 10_000
+"""The chips with which a player sits down (holdem-3.1)."""
+
 
 def check_start(stacks: Sequence[int], button: Seat, stakes: Stakes) -> None:
     """Validate the stacks, the button and the stakes of a new hand. Raises ValueError if they are invalid."""
