@@ -84,25 +84,27 @@ class MemoryBus:
         self._hub.revision += 1
         change = self._hub.keys[key] = KeyChange(key, value, self._hub.revision)
         for bus in self._hub.connections:
-            if not bus.is_cut_off:
-                for pattern, queue in bus._watches:
-                    if matches(pattern, key):
-                        queue.put_nowait(change)
+            if bus.is_cut_off:
+                bus._watches.clear()  # they yield nothing more
+            for pattern, queue in bus._watches:
+                if matches(pattern, key):
+                    queue.put_nowait(change)
         return self._hub.revision
 
     async def watch(self, pattern: str) -> AsyncIterator[KeyChange]:
+        self._check()
         queue: asyncio.Queue[KeyChange | None] = asyncio.Queue()
-        if not self.is_cut_off:
-            for change in self._hub.keys.values():
-                if matches(pattern, change.key):
-                    queue.put_nowait(change)
+        for change in self._hub.keys.values():
+            if matches(pattern, change.key):
+                queue.put_nowait(change)
         entry = (pattern, queue)
         self._watches.append(entry)
         try:
             while (next_change := await queue.get()) is not None:
                 yield next_change
         finally:
-            self._watches.remove(entry)
+            if entry in self._watches:
+                self._watches.remove(entry)
 
     async def close(self) -> None:
         for _, queue in self._watches:

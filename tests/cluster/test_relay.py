@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from croupier.cluster import relay
+import pytest
+
+from croupier.cluster import link
 from croupier.cluster.relay import AcceptedClient, Opened, Relay, StreamEnd
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Drop, Event, Joined, Left, Received, Send
@@ -71,7 +73,7 @@ async def nodes() -> AsyncIterator[Nodes]:
     finally:
         server.close()
         for each in found.relays.values():
-            each.close()
+            each.stop()
         await found.endpoint.close()
 
 
@@ -124,25 +126,44 @@ def test_a_client_that_vanishes_leaves_at_the_other_node(run: Run) -> None:
     run(main())
 
 
-def test_a_message_without_an_answer_ends_the_stream(run: Run, monkeypatch: Any) -> None:
-    monkeypatch.setattr(relay, "ANSWER_SECONDS", 0.2)
-
+@pytest.mark.parametrize("fault", ["not acknowledged", "lost"])
+def test_a_link_that_loses_a_message_ends_the_streams_at_both_nodes(run_simulated: Run, fault: str) -> None:
     async def main() -> None:
         async with nodes() as both, RawClient(both.address) as client:
             await client.exchange(b"one\n", b"one\n")
-            both.buses["bea"].is_cut_off = True
-            await client.send(b"two\n")
+            if fault == "lost":
+                both.buses["bea"].loses = lambda *_: True
+                await client.send(b"two\n")
+                await asyncio.sleep(0.1)
+                both.buses["bea"].loses = lambda *_: False
+                await client.send(b"three\n")
+            else:
+                both.buses["bea"].is_cut_off = True
+                await client.send(b"two\n")
+                await asyncio.sleep(2 * link.ANSWER_SECONDS)
+                both.buses["bea"].is_cut_off = False
             assert await client.read_to_end() == b""
-            assert both.stream_counts == [0, 1]
-            began = asyncio.get_running_loop().time()
-            both.relays["bea"].end_dead({"bea"}, began - 60.0)
-            assert both.stream_counts == [0, 1], "a stream that has just begun may be of a node that comes back"
-            both.relays["bea"].end_dead({"bea"}, began)
             await both.session.wait_for(Left)
-            assert both.stream_counts == [0, 0]
+            await until(lambda: both.stream_counts == [0, 0])
             assert len(both.session.events_of(Received)) == 1, "nothing is sent again"
+            async with RawClient(both.address) as other:
+                await other.exchange(b"four\n", b"four\n")
 
-    run(main())
+    run_simulated(main())
+
+
+def test_the_streams_of_a_process_that_is_not_alive_end(run_simulated: Run) -> None:
+    async def main() -> None:
+        async with nodes() as both, RawClient(both.address) as client:
+            await client.exchange(b"one\n", b"one\n")
+            heard_at = both.relays["bea"]._links["ada"].heard_at
+            both.relays["bea"].end_dead({"bea"}, heard_at)
+            assert both.stream_counts == [1, 1], "a node that comes back may have begun a stream"
+            both.relays["bea"].end_dead({"bea"}, heard_at + 60.0)
+            await both.session.wait_for(Left)
+            await until(lambda: both.stream_counts[1] == 0)
+
+    run_simulated(main())
 
 
 def test_a_room_that_is_not_served_there_takes_no_client(run: Run) -> None:

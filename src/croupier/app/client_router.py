@@ -46,9 +46,9 @@ class ClientRouter:
         """Make what handles a connection that has been accepted; see `Endpoint.make_connection`."""
         return AcceptedClient(self._relay, address, self._begin)
 
-    async def connect_to(self, node: str, client: AcceptedClient) -> bool:
-        """Connect a client to the room at another node; whether that node serves it."""
-        return await self._relay.open(client, node, self._room, client.address, client.certificate)
+    async def connect_to(self, process: str, client: AcceptedClient) -> bool:
+        """Connect a client to the room in the process of another node; whether that serves it."""
+        return await self._relay.open(client, process, self._room, client.address, client.certificate)
 
     def connect_here(self, client: AcceptedClient) -> None:
         """Connect a client to the endpoint here, unless it has gone."""

@@ -45,7 +45,7 @@ class DividedHouse(RecordedEndpoint):
         await self._purses.claim(
             client.address,
             client.certificate or {},
-            elsewhere=lambda node: self._router.connect_to(node, client),
+            elsewhere=lambda holder: self._router.connect_to(holder.process, client),
             here=lambda: self._router.connect_here(client),
         )
         return ()

@@ -162,7 +162,8 @@ class DividedTable(DurableTableEndpoint):
                 self._router.connect_here(client)
                 return ()
             owner = self._owner_elsewhere()
-            if owner is not None and await self._router.connect_to(owner, client):
+            process = None if owner is None else self._node.process_of(owner)
+            if process is not None and await self._router.connect_to(process, client):
                 return ()
             await asyncio.sleep(LOOK_SECONDS)
         return [refusal(UNAVAILABLE)]

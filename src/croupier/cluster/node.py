@@ -52,7 +52,7 @@ class Node:
         self._loop = asyncio.get_running_loop()
         self._now = self._loop.time
         self.process = secrets.token_hex(8)
-        self.relay = Relay(bus, name, log)
+        self.relay = Relay(bus, self.process, log)
         self._revision = 0  # of the own key
         self._values: dict[str, NodeValue] = {}  # of the other nodes
         self._announced: NodeState = "ready"
@@ -90,6 +90,11 @@ class Node:
     def players_elsewhere(self, room: str) -> Sequence[str]:
         """Return the names of the players in a room at the other live nodes, as they last said."""
         return [name for value in self._live_values() for name in value.players.get(room, ())]
+
+    def process_of(self, node: str) -> str | None:
+        """Return the process of another node, as it last said; None if it has said nothing yet."""
+        value = self._values.get(node)
+        return None if value is None else value.process
 
     def _live_values(self) -> Sequence[NodeValue]:
         live = self.membership.live(self._now())
@@ -163,6 +168,7 @@ class Node:
         self.relay.close()
         self._announced = "stopped"
         await self.announce()
+        self.relay.stop()
         await self.bus.close()
 
     # The lease.
@@ -275,7 +281,7 @@ class Node:
             return
         self._note_lease(now)
         live = self.membership.live(now)
-        self.relay.end_dead(live, now - self.timing.lease)
+        self.relay.end_dead({value.process for value in self._live_values()}, now - self.timing.lease)
         for room in [*self._rooms.values()]:
             room.houses.check(live)
             await room.check(now)

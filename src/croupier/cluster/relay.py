@@ -1,14 +1,14 @@
 """Connections of clients that another node serves: their bytes go over the bus, in both directions.
 
 The node that has accepted a connection checks nothing but limits, PROXY protocol and TLS; the other node has the client
-as a connection of its own, with the address of the client. Each end of a stream sends one message at a time, and the
-next one when that was taken, so the bytes keep their order. A message that is not answered ends the stream, as a broken
-cable would: nothing is ever sent twice.
+as a connection of its own, with the address of the client. The messages of all streams between two nodes go over one
+link (`cluster/link.py`), which keeps them in order. When the link is broken, so are its streams, as by a broken cable:
+nothing is ever sent twice.
 """
 
 import asyncio
-import secrets
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from itertools import count
 from typing import Any, Final, cast
 
@@ -17,84 +17,75 @@ from msgspec.msgpack import Decoder, encode
 from msgspec.structs import replace
 
 from croupier.cluster.bus import Bus, BusUnavailable, NotDelivered
+from croupier.cluster.link import (
+    ANSWER_SECONDS,
+    CHECK_SECONDS,
+    Bytes,
+    Closed,
+    Link,
+    StreamMessage,
+    Taken,
+    decode_batch,
+    link_subject,
+)
 from croupier.core.logger import Logger
 from croupier.core.session import Address
-from croupier.net.event_loop import start_task
 
-ANSWER_SECONDS: Final = 2.5
-"""The time that the other node has to take a message."""
-
-MAX_MESSAGE_BYTES: Final = 65_536
-"""The bytes of a stream in one message."""
-
-TAKEN: Final = b"taken"
-FULL: Final = b"full"
-"""Taken, but the sender has to wait for `Resumed`: the peer does not read."""
-
-UNKNOWN: Final = b"unknown"
-"""There is no such stream, or this node does not serve the client."""
+MAX_UNTAKEN_BYTES: Final = 65_536
+"""One end of a stream has sent at most this many bytes that the other end has not passed on."""
 
 
-class Opened(Struct, frozen=True, tag="open"):
-    """A client of a room, whose stream begins. `node` has accepted it; `certificate` is its TLS certificate."""
+class Opened(Struct, frozen=True):
+    """A client of a room, whose stream begins. `process` has accepted it, and `link` is the number of its link.
+
+    `certificate` is the TLS certificate of the client.
+    """
 
     stream: str
-    node: str
+    process: str
+    link: int
     room: str
     address: Address | None
     certificate: dict[str, Any] | None = None
 
 
-class Bytes(Struct, frozen=True, tag="bytes"):
-    """Bytes of a stream, and whether its direction ends after them."""
+class Answered(Struct, frozen=True):
+    """Whether a node serves a client, and the number of its link."""
 
-    stream: str
-    data: bytes
-    is_end: bool = False
-
-
-class Resumed(Struct, frozen=True, tag="resume"):
-    """The sender of a stream may go on."""
-
-    stream: str
+    is_served: bool
+    link: int
 
 
-class Closed(Struct, frozen=True, tag="close"):
-    """A stream is closed in both directions."""
-
-    stream: str
+decode_opened: Final = Decoder(Opened).decode
+decode_answered: Final = Decoder(Answered).decode
 
 
-type StreamMessage = Opened | Bytes | Resumed | Closed
-
-decode_message: Final = Decoder(StreamMessage).decode
-
-
-def relay_subject(node: str) -> str:
-    """Return the subject on which a node takes the messages of streams."""
-    return f"croupier.relay.{node}"
+def relay_subject(process: str) -> str:
+    """Return the subject on which the process of a node takes clients."""
+    return f"croupier.relay.{process}"
 
 
 class StreamEnd(asyncio.Protocol):
-    """One end of a stream: what arrives at its transport goes to the other end at `node`, and vice versa.
+    """One end of a stream: what arrives at its transport goes to the other end in `process`, and vice versa.
 
-    Without `node` there is no other end yet, or none any more.
+    Without `process` there is no other end yet, or none any more. `link` is the number of the link of the other side:
+    the stream ends when that begins a new one.
     """
 
-    def __init__(self, relay: "Relay", stream: str, node: str = "") -> None:
+    def __init__(self, relay: "Relay", stream: str, process: str = "", link: int = 0) -> None:
         self.stream = stream
-        self.node = node
+        self.process = process
+        self.link = link
         self.is_lost = False
-        self.began_at = asyncio.get_running_loop().time()
         self.transport: asyncio.Transport
         self._relay = relay
         self._outgoing = bytearray()
+        self._allowed_bytes = MAX_UNTAKEN_BYTES
+        self._taken_bytes = 0  # that the other end does not know of
+        self._is_full = False
         self._has_input_ended = False
         self._is_end_sent = False
         self._is_end_taken = False
-        self._is_peer_full = False
-        self._is_full = False
-        self._task: asyncio.Task[None] | None = None
 
     # Called by the event loop.
 
@@ -106,14 +97,14 @@ class StreamEnd(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Send bytes to the other end."""
         self._outgoing += data
-        if len(self._outgoing) >= MAX_MESSAGE_BYTES:
+        self._send()
+        if len(self._outgoing) >= MAX_UNTAKEN_BYTES:
             self.transport.pause_reading()
-        self._send_soon()
 
     def eof_received(self) -> bool:
         """Send the end of the input; the other end decides when the stream is closed."""
         self._has_input_ended = True
-        self._send_soon()
+        self._send()
         return True
 
     def pause_writing(self) -> None:
@@ -123,57 +114,57 @@ class StreamEnd(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Let the other end go on: the peer has caught up."""
         self._is_full = False
-        self._relay.notify(self.node, Resumed(self.stream))
+        self._note_taken()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the signature of a protocol
         """Send what waits, and close the other end."""
-        self.is_lost = self._has_input_ended = True
-        self._is_peer_full = False
-        if self.node:
-            self._send_soon()
-        else:
-            self._relay.forget(self)
+        self.is_lost = True
+        self._allowed_bytes = len(self._outgoing)
+        self._send()
+        self.end()
 
     # To the other end.
 
-    def connect(self, node: str) -> None:
-        """Send what has arrived, and what will arrive, to the other end at a node."""
-        self.node = node
-        self._send_soon()
+    def connect(self, process: str, link: int) -> None:
+        """Send what has arrived, and what will arrive, to the other end in a process."""
+        self.process, self.link = process, link
+        self._send()
+        self._read_on()
+        if self.is_lost:
+            self.end()
 
-    def _send_soon(self) -> None:
-        """Send what waits, unless a message is on its way, the peer there does not read, or there is no other end."""
-        if self.node and self._task is None and not self._is_peer_full:
-            self._task = asyncio.get_running_loop().create_task(self._send_all())
+    def end(self) -> None:
+        """Close the other end, if there is one, and let it know nothing more of this one."""
+        self._relay.forget(self)
+        if self.process:
+            process, self.process = self.process, ""
+            self._relay.send(process, Closed(self.stream))
 
-    async def _send_all(self) -> None:
-        while (message := self._next_message()) is not None:
-            reply = await self._relay.send(self.node, message)
-            if reply == UNKNOWN:
-                node, self.node = self.node, ""
-                self._relay.notify(node, Closed(self.stream))
-                self.abort()
-                break
-            self._is_peer_full = reply == FULL and not self.is_lost
-            if len(self._outgoing) < MAX_MESSAGE_BYTES and not self.transport.is_closing():
-                self.transport.resume_reading()
-        self._task = None
+    def _send(self) -> None:
+        """Send as much as the other end allows, if there is one."""
+        if not self.process or self._is_end_sent:
+            return
+        while self._outgoing and self._allowed_bytes:
+            data = bytes(self._outgoing[: min(self._allowed_bytes, MAX_UNTAKEN_BYTES)])
+            del self._outgoing[: len(data)]
+            self._allowed_bytes -= len(data)
+            self._is_end_sent = self._has_input_ended and not self._outgoing
+            self._relay.send(self.process, Bytes(self.stream, data, self._is_end_sent))
+        if self._has_input_ended and not self._outgoing and not self._is_end_sent:
+            self._is_end_sent = True
+            self._relay.send(self.process, Bytes(self.stream, b"", True))
         self._close_if_ended()
 
-    def _next_message(self) -> StreamMessage | None:
-        """Return the next message to the other end, None if there is none now."""
-        if not self.node or self._is_peer_full:
-            return None
-        if self._outgoing or (self._has_input_ended and not self._is_end_sent and not self.is_lost):
-            data = bytes(self._outgoing[:MAX_MESSAGE_BYTES])
-            del self._outgoing[: len(data)]
-            self._is_end_sent = self._has_input_ended and not self._outgoing
-            return Bytes(self.stream, data, self._is_end_sent)
-        if self.is_lost:
-            self._relay.forget(self)
-            node, self.node = self.node, ""
-            self._relay.notify(node, Closed(self.stream))
-        return None
+    def _read_on(self) -> None:
+        """Read again, unless much waits to be sent."""
+        if len(self._outgoing) < MAX_UNTAKEN_BYTES and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def _note_taken(self) -> None:
+        """Let the other end send more, unless the peer does not read."""
+        if self.process and self._taken_bytes and not self._is_full:
+            self._relay.send(self.process, Taken(self.stream, self._taken_bytes))
+            self._taken_bytes = 0
 
     def _close_if_ended(self) -> None:
         """Close the connection when both of its directions have ended."""
@@ -181,36 +172,40 @@ class StreamEnd(asyncio.Protocol):
             self.transport.close()
 
     def abort(self) -> None:
-        """Close the connection at once."""
-        if self.is_lost:
-            self._relay.forget(self)
+        """Close the connection at once, and the other end."""
+        self.end()
         self.transport.abort()
 
     # From the other end.
 
-    def take(self, data: bytes, *, is_end: bool) -> bytes:
-        """Write bytes from the other end; return the reply."""
+    def take(self, data: bytes, *, is_end: bool) -> None:
+        """Write bytes from the other end."""
         if self.transport.is_closing():
-            return TAKEN  # the peer is gone, and the other end will know
+            return  # the peer is gone, and the other end will know
         if data:
             self.transport.write(data)
+            self._taken_bytes += len(data)
+            if self._taken_bytes >= MAX_UNTAKEN_BYTES // 2:
+                self._note_taken()
         if is_end:
             self._is_end_taken = True
             if self.transport.can_write_eof():
-                self.transport.write_eof()
+                with suppress(OSError, RuntimeError):  # the peer is gone
+                    self.transport.write_eof()
                 self._close_if_ended()
             else:
                 self.transport.close()
-        return FULL if self._is_full else TAKEN
 
-    def resume(self) -> None:
-        """Send again: the peer of the other end reads."""
-        self._is_peer_full = False
-        self._send_soon()
+    def allow(self, count: int) -> None:
+        """Send more: the other end has passed on this many bytes."""
+        self._allowed_bytes += count
+        self._send()
+        self._read_on()
 
     def close(self) -> None:
         """Close the connection after what has been written, because the other end is closed."""
-        self.node = ""
+        self.process = ""
+        self._relay.forget(self)
         self.transport.close()
         asyncio.get_running_loop().call_later(ANSWER_SECONDS, self.transport.abort)  # if the peer does not read
 
@@ -250,7 +245,7 @@ class AcceptedClient(StreamEnd):
             protocol.data_received(bytes(self._outgoing))
         if self._has_input_ended and not protocol.eof_received():
             self.transport.close()
-        elif len(self._outgoing) >= MAX_MESSAGE_BYTES:
+        elif len(self._outgoing) >= MAX_UNTAKEN_BYTES:
             self.transport.resume_reading()
 
     @property
@@ -261,9 +256,7 @@ class AcceptedClient(StreamEnd):
 
     def refuse(self, data: bytes) -> None:
         """Send last bytes to the client, and close its connection."""
-        node, self.node = self.node, ""
-        if node:
-            self._relay.notify(node, Closed(self.stream))
+        self.end()
         if not self.transport.is_closing():
             self.transport.write(data)
             self.close()
@@ -279,46 +272,59 @@ def _with_tuples(value: Any) -> Any:
 class Relay:
     """The streams of a node: of clients that other nodes serve, and of clients that other nodes have accepted.
 
-    `serve` connects such a client to a room, and returns whether the room serves it here.
+    `process` is that of `Node`: a node that is started again has none of the streams of its former process. `servers`
+    connect such a client to a room, and return whether the room serves it here.
     """
 
-    def __init__(self, bus: Bus, node: str, log: Logger) -> None:
+    def __init__(self, bus: Bus, process: str, log: Logger) -> None:
         self.servers: dict[str, Callable[[StreamEnd, Opened], bool]] = {}
         self._bus = bus
-        self._node = node
+        self._process = process
         self._log = log
-        process = secrets.token_hex(8)
         self._names = (f"{process}.{number}" for number in count(1))
+        self._link_ids = count(1)
+        self._links: dict[str, Link] = {}
         self._ends: dict[str, StreamEnd] = {}
-        self._tasks: set[asyncio.Task[bytes]] = set()
+        self._check_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Take the messages of streams. Raises BusUnavailable."""
-        await self._bus.serve(relay_subject(self._node), self._answer)
+        """Take clients and the messages of streams. Raises BusUnavailable."""
+        await self._bus.subscribe(link_subject(self._process), self._on_batch)
+        await self._bus.serve(relay_subject(self._process), self._answer)
+        self._check_task = asyncio.get_running_loop().create_task(self._check_forever())
+
+    def stop(self) -> None:
+        """Close all streams, and send nothing more."""
+        self.close()
+        if self._check_task is not None:
+            self._check_task.cancel()
+        for link in self._links.values():
+            link.close()
 
     def new_stream(self) -> str:
         """Return a name that no other stream has."""
         return next(self._names)
 
     async def open(
-        self, end: StreamEnd, node: str, room: str, address: Address | None, certificate: dict[str, Any] | None
+        self, end: StreamEnd, process: str, room: str, address: Address | None, certificate: dict[str, Any] | None
     ) -> bool:
-        """Begin the stream of a client of a room at another node; whether that node serves it."""
-        message = Opened(end.stream, self._node, room, address, certificate)
+        """Begin the stream of a client of a room in the process of another node; whether that serves it."""
+        message = Opened(end.stream, self._process, self._link(process).id, room, address, certificate)
         try:
-            reply = await self._bus.request(relay_subject(node), encode(message), ANSWER_SECONDS)
+            answer = await self._bus.request(relay_subject(process), encode(message), ANSWER_SECONDS)
         except NotDelivered:
             return False
         except BusUnavailable:  # the stream may have begun there
-            self.notify(node, Closed(end.stream))
+            self.send(process, Closed(end.stream))
             self.forget(end)
             end.stream = next(self._names)
             self.add(end)
             return False
-        if reply == UNKNOWN:
-            return False
-        end.connect(node)
-        return True
+        answered = decode_answered(answer)
+        self._link(process).observe(answered.link)
+        if answered.is_served:
+            end.connect(process, answered.link)
+        return answered.is_served
 
     def add(self, end: StreamEnd) -> None:
         """Note a stream that begins."""
@@ -329,46 +335,72 @@ class Relay:
         self._ends.pop(end.stream, None)
 
     def end_dead(self, live: Collection[str], before: float) -> None:
-        """Close the streams to nodes that are not alive, if they began before this time.
+        """Close the streams to processes that are not alive, if they were last heard of before this time.
 
         A node that comes back may begin a stream before this one has seen its lease renewed.
         """
-        for end in [each for each in self._ends.values() if each.node not in {"", *live} and each.began_at < before]:
-            end.node = ""
-            end.abort()
+        for process in [each for each, link in self._links.items() if each not in live and link.heard_at < before]:
+            self._break_streams(process, None)
+            self._links.pop(process).close()
 
     def close(self) -> None:
         """Close all streams."""
         for end in [*self._ends.values()]:
             end.abort()
 
-    async def send(self, node: str, message: StreamMessage) -> bytes:
-        """Send a message to a node; return its reply, UNKNOWN if there is none."""
-        try:
-            return await self._bus.request(relay_subject(node), encode(message), ANSWER_SECONDS)
-        except BusUnavailable as error:
-            self._log.debug("stream broken", node=node, reason=str(error))
-            return UNKNOWN
+    def send(self, process: str, message: StreamMessage) -> None:
+        """Send a message to a process."""
+        self._link(process).send(message)
 
-    def notify(self, node: str, message: StreamMessage) -> None:
-        """Send a message to a node whose reply does not matter."""
-        start_task(self._tasks, self.send(node, message))
+    def _link(self, process: str) -> Link:
+        link = self._links.get(process)
+        if link is None:
+            link = self._links[process] = Link(
+                self._bus,
+                self._process,
+                process,
+                self._link_ids,
+                on_message=self._on_message,
+                on_broken=self._break_streams,
+            )
+        return link
+
+    def _break_streams(self, process: str, link: int | None) -> None:
+        """Close the streams to a process: all, or those from before it has begun a link with this number."""
+        ends = [end for end in self._ends.values() if end.process == process and (link is None or end.link < link)]
+        if ends:
+            self._log.debug("streams broken", process=process, streams=len(ends))
+        for end in ends:
+            end.abort()
+
+    async def _check_forever(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            for link in [*self._links.values()]:
+                link.check()
 
     async def _answer(self, body: bytes) -> bytes:
-        message = decode_message(body)
-        if isinstance(message, Opened):
-            message = replace(message, certificate=_with_tuples(message.certificate))
-            serve = self.servers.get(message.room)
-            is_served = serve is not None and serve(StreamEnd(self, message.stream, message.node), message)
-            return TAKEN if is_served else UNKNOWN
+        opened = decode_opened(body)
+        link = self._link(opened.process)
+        link.observe(opened.link)
+        opened = replace(opened, certificate=_with_tuples(opened.certificate))
+        serve = self.servers.get(opened.room)
+        end = StreamEnd(self, opened.stream, opened.process, opened.link)
+        return encode(Answered(serve is not None and serve(end, opened), link.id))
+
+    def _on_batch(self, _: str, body: bytes) -> None:
+        batch = decode_batch(body)
+        self._link(batch.process).receive(batch)
+
+    def _on_message(self, process: str, message: StreamMessage) -> None:
         end = self._ends.get(message.stream)
-        if end is None:
-            return UNKNOWN
         match message:
-            case Bytes(_, data, is_end):
-                return end.take(data, is_end=is_end)
-            case Resumed():
-                end.resume()
             case Closed():
-                end.close()
-        return TAKEN
+                if end is not None:
+                    end.close()
+            case _ if end is None:
+                self.send(process, Closed(message.stream))
+            case Bytes(_, data, is_end):
+                end.take(data, is_end=is_end)
+            case Taken(_, count):
+                end.allow(count)

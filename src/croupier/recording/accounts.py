@@ -140,7 +140,7 @@ class Purses:
         address: Address | None,
         certificate: dict[str, Any],
         *,
-        elsewhere: Callable[[str], Awaitable[bool]],
+        elsewhere: Callable[[AccountHolder], Awaitable[bool]],
         here: Callable[[], None],
     ) -> None:
         """Connect a client where the session of its account is; without one, take the account and connect it here.
@@ -159,7 +159,7 @@ class Purses:
             if not self._claimed[name]:
                 del self._claimed[name]
 
-    async def _take_account(self, name: str, elsewhere: Callable[[str], Awaitable[bool]]) -> bool:
+    async def _take_account(self, name: str, elsewhere: Callable[[AccountHolder], Awaitable[bool]]) -> bool:
         """Take an account, unless a client was connected elsewhere; whether this node holds it."""
         assert self._holder is not None, "only nodes take accounts"
         if name not in self._sessions:
@@ -168,7 +168,7 @@ class Purses:
             holder, holding = await self._last_holder(name)
             if holder == self._holder:
                 return True
-            if holder is not None and holder.node != self._holder.node and await elsewhere(holder.node):
+            if holder is not None and holder.node != self._holder.node and await elsewhere(holder):
                 return False
             with suppress(WriteRefused):  # another node was faster, and is asked next
                 await self._store.take_account(Holding(name, holding.seq + 1), self._holder.to_json())
