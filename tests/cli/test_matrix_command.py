@@ -89,6 +89,8 @@ def test_strange_submissions_harm_nobody_else(tmp_path: Path, monkeypatch: pytes
     assert {kinds["kuhn", server, client] for server in good for client in good} == {"plays well"}
     for room, name in (("kuhn", "b\\xffob"), ("kuhn", "deep"), ("kuhn", "huge"), ("blackjack", "ada")):
         assert kinds[room, name, "croupier"] == kinds[room, "croupier", name] == "cannot be used"
+        reasons = [line for line in done.stdout.splitlines() if line.startswith(f"{room}: {name} cannot be used: ")]
+        assert len(reasons) == 1
     assert {"ada.json", "croupier~.json", "b\\xffob.json"} < {path.name for path in (out / "gradescope").iterdir()}
 
 

@@ -198,6 +198,7 @@ async def _play(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Column
 
+    from croupier.conformance.matrix.cells import CellKind
     from croupier.conformance.matrix.grid import grid
     from croupier.conformance.matrix.matrix import Matrix, write_results
     from croupier.conformance.report.terminal import print_parts
@@ -207,10 +208,18 @@ async def _play(
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=plan.cells)
 
+        unusable: set[tuple[str, str]] = set()  # rooms and submissions
+
         def on_cell(cell: "Cell", is_cached: bool) -> None:
             progress.advance(bar)
-            if not is_cached and not console.is_terminal:
-                print_line(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
+            finding = cell.finding
+            if finding.kind is CellKind.UNUSABLE:  # for the same reason in all of its cells
+                submission = cell.server if "server" in finding.blame else cell.client
+                if (cell.room, submission) not in unusable:
+                    unusable.add((cell.room, submission))
+                    print_line(f"{cell.room}: {submission} {finding.kind}: {finding}")
+            elif not is_cached and not console.is_terminal:
+                print_line(f"{cell.room}: {cell.client} at {cell.server}: {finding}")
 
         def show_change(matrix: Matrix) -> None:
             progress.update(bar, description=_activity(matrix))
