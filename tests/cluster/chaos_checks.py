@@ -1,20 +1,34 @@
 """What holds after users have played while nodes failed."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
+from croupier.core.dealer import dealer_factory
 from croupier.recording.holdem_journal import JournalStart, journal_table, open_journal
 from croupier.recording.journal import read_or_write_start
+from croupier.recording.oldmaid_journal import JOURNAL_TABLE
+from croupier.recording.seeds import Seeds
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import HandSnapshot, HouseInput
 from croupier.rooms.holdem.wire import Act
+from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NAMES, WIRE_CARDS, Card
+from croupier.rooms.oldmaid.ring.player_events import PlayerResult
+from croupier.rooms.oldmaid.table.game import TableGame
+from croupier.rooms.oldmaid.table.persistence import OldMaidRecord, make_record
 from croupier.store.store import Store, open_store
 from tests.app.houses_fixture import build_house
 from tests.cluster.bot_swarm import Client, Swarm
+from tests.cluster.room_swarm import AccountUser, RingUser, RoomSwarm
+from tests.store.store_fixture import StatementEntry, statement
 
 STACK = 1_000_000
+
+MAX_DOUBTS = 2
+"""A client has at most a game whose end it has not waited for, and one after that."""
 
 
 async def acts_in_journals(store: Store, houses: int) -> Counter[str]:
@@ -59,3 +73,89 @@ async def check_store(url: str, swarm: Swarm, houses: int) -> int:
         for house in range(1, houses + 1):
             await open_journal(store, msgspec.structs.replace(start, house=house), build_house)
         return sum([await check_hands(store, game) for game in swarm.games])
+
+
+async def check_rooms(url: str, swarm: RoomSwarm, opening_coins: Mapping[str, int]) -> None:
+    """Check the results that clients of houses and players of Old Maid have received with what is stored.
+
+    `opening_coins` has the coins of new accounts of each house.
+    """
+    assert swarm.problems == []
+    async with await open_store(url) as store:
+        assert await store.find_problems() == []
+        accounts = {account.name: account for account in await store.accounts()}
+        assert sum(account.balance for account in accounts.values()) == 0
+        for user in swarm.account_users:
+            account = accounts[user.name]
+            lines = await statement(store, account.id)
+            assert lines[0].coins == opening_coins[user.house]
+            assert account.balance == sum(line.coins for line in lines)
+            check_settled(user, lines[1:])
+        await check_oldmaid(store, swarm.ring_users)
+
+
+def check_settled(user: AccountUser, lines: Sequence[StatementEntry]) -> None:
+    """Check that every result that a client has received has moved its coins once, and nothing else has moved them but
+    games whose result it does not know.
+
+    The games of a conversation are those of one connection to a house. A house may learn of its end much later.
+    """
+    settled: dict[str, list[int]] = {}
+    for line in lines:
+        settled.setdefault(line.reason.rpartition("/")[0], []).append(line.coins)
+    talks = [(nets, each.doubts) for each in user.conversations if (nets := [net for net in each.received if net])]
+    doubtful_count = sum(bool(each.doubts) and not any(each.received) for each in user.conversations)
+    states = {(0, 0)}  # how many of `talks` have been found, and how many connections without a result
+    for nets in settled.values():
+        found = {(talk + 1, count) for talk, count in states if talk < len(talks) and is_settled(nets, *talks[talk])}
+        states = found | {(talk, count + 1) for talk, count in states if len(nets) <= MAX_DOUBTS}
+        assert states, f"{user.name}: {nets} instead of {talks}"
+    assert any(talk == len(talks) and count <= doubtful_count for talk, count in states), (user.name, settled, talks)
+
+
+def is_settled(nets: Sequence[int], received: Sequence[int], doubts: Sequence[int | None]) -> bool:
+    """Whether these are the results that a client has received, and perhaps the first ones of its doubts."""
+    rest = nets[len(received) :]
+    return [*nets[: len(received)]] == received and (
+        len(rest) <= len(doubts) and all(doubt in {None, net} for doubt, net in zip(doubts, rest, strict=False))
+    )
+
+
+async def check_oldmaid(store: Store, users: Sequence[RingUser]) -> None:
+    """Check that every game is stored once, with the cards of its seed and the results that its players have."""
+    seeds = await read_or_write_start(store, "oldmaid", JOURNAL_TABLE, Seeds())
+    dealers = dealer_factory(partial(seeds.server_seed, "oldmaid"), shared=True)
+    hands = sorted(await store.hands("oldmaid", limit=1_000_000), key=lambda hand: hand.number)
+    assert [hand.number for hand in hands] == [*range(1, len(hands) + 1)]
+    results = {nick: result for user in users for nick, result in user.results.items()}
+    for hand in hands:
+        record = OldMaidRecord.from_json(hand.record.encode())
+        assert replayed(record, dealers(record.game).next_deck(CARD_COUNT)) == record
+        withdrawn = {seat for kind, seat, *_ in record.course if kind in {"out", "gone"}}
+        for seat, nick in enumerate(record.nicks):
+            match results.pop(nick, None):
+                case PlayerResult("lost"):
+                    assert not record.void, record
+                    assert seat not in withdrawn, record
+                case PlayerResult("out", int(place)) if not record.void:
+                    assert record.ranking[place - 1] == nick, record
+    assert results == {}, "every result is that of a stored game"
+
+
+def replayed(record: OldMaidRecord, deck: Iterator[Card]) -> OldMaidRecord:
+    """The record of a game with this deck in which the same has happened."""
+    game = TableGame(record.game, record.nicks, deck, 0.0)
+    for kind, seat, *cards in record.course:
+        assert isinstance(seat, int)
+        if kind == "drew":
+            game.draw(seat, 0.0)
+        elif kind == "threw":
+            one, other = (WIRE_CARDS[CARD_NAMES.index(str(card))] for card in cards)
+            game.discard(seat, one, other, 0.0)
+        elif kind == "out":
+            game.finish(seat, 0.0)
+        else:
+            game.leave(seat, 0.0)
+    if record.void:
+        game.stop()
+    return make_record(game)

@@ -1,27 +1,41 @@
 """What `test_chaos` proves with servers, in a few seconds: nodes of one process fail while users play.
 
-A node is killed, paused past its lease, cut off from the bus, drained, or loses messages. The bus is in memory, and the
-store is a file.
+A node is killed, paused past its lease, cut off from the bus, drained, or loses messages or its store. The bus is in
+memory, and the store is a file.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+import pytest
 import uvloop
 
 from croupier.cluster.lease import HOLDEM
+from croupier.store.store import upgrade_store
 from tests.cluster.bot_swarm import Client, HttpAnswer, Swarm
-from tests.cluster.chaos_checks import STACK, check_chips, check_store
+from tests.cluster.chaos_checks import STACK, check_chips, check_rooms, check_store
 from tests.cluster.memory_bus import MemoryBus
 from tests.cluster.nodes_fixture import QUICK_TIMING, Cluster, ClusterNode, cluster_of
+from tests.cluster.room_nodes import COINS, RoomCluster
+from tests.cluster.room_swarm import RoomSwarm
+from tests.net.raw_client import Run
 
 HOUSES = 3
 SEATS = 3
 PAUSE_SECONDS = 1.5 * QUICK_TIMING.lease
 LOSSY_SECONDS = 0.5
+
+ACTIONS = 3
+"""What is done to nodes with Old Maid and houses with accounts in one test."""
+
+RESUME_SECONDS = 60.0
+"""The simulated time in which everybody has to play again."""
+
+SEEDS = 200
+EXTENDED_SEEDS = 8
 
 
 class NodeClient(Client):
@@ -112,3 +126,33 @@ def test_no_act_is_lost_or_applied_twice_whatever_happens_to_nodes(tmp_path: Pat
         assert swarm.problems == []
 
     uvloop.run(main())
+
+
+def marks_of(seed: int) -> Sequence[pytest.MarkDecorator]:
+    """The first seed is always tested."""
+    if seed == 0:
+        return ()
+    return [pytest.mark.extended if seed < EXTENDED_SEEDS else pytest.mark.slow]
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=marks_of(seed)) for seed in range(SEEDS)])
+def test_no_coin_or_game_is_lost_whatever_happens_to_nodes(run_simulated: Run, tmp_path: Path, seed: int) -> None:
+    """oldmaid-9.14, kuhn-7.1, kuhn-7.3"""
+    url, random = str(tmp_path / "kept.db"), Random(seed)
+
+    async def main() -> None:
+        await upgrade_store(url)
+        cluster = RoomCluster(url, random)
+        await cluster.start()
+        swarm = RoomSwarm([*COINS], cluster.choose_port, seed)
+        swarm.start()
+        await swarm.until_all_play(RESUME_SECONDS)
+        for _ in range(ACTIONS):
+            await cluster.do(random.choice([*cluster.actions]))
+            await swarm.until_all_play(RESUME_SECONDS)
+            await asyncio.sleep(random.uniform(0.0, 2.0))
+        await swarm.stop()
+        await cluster.stop()
+        await check_rooms(url, swarm, COINS)
+
+    run_simulated(main())
