@@ -34,6 +34,7 @@ SELECTIONS = [
     ("kuhn", "client", "kuhn/5", BYTE_BY_BYTE),
     ("holdem", "server", "holdem/6", ""),
     ("holdem", "server", "holdem/4.3", "--created never --pause 0.3"),
+    ("holdem", "server", "holdem/8", "--methods routed"),
     ("oldmaid", "client", "oldmaid/7.2", ""),
     ("oldmaid", "client", "oldmaid/7.9/left-is-out", "--out again"),
 ]

@@ -116,6 +116,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--pause 0.5"),
         ("", "--json compact", "--json pretty"),
         ("", "--errors json", "--errors empty"),
+        ("", "--methods routed"),
         ("", "--request-chunks refused"),
         ("", "--connection close"),
         ("", "--framing chunked"),

@@ -128,8 +128,9 @@ class Handler(BaseHTTPRequestHandler):
         return body
 
     def __getattr__(self, name):
-        """Serve every method: the base class looks for do_GET, do_POST and so on."""
-        if name.startswith("do_"):
+        """Serve the methods: the base class looks for do_GET, do_POST and so on, and answers 501 without it."""
+        is_known = self.house.options.methods == "all" or name in {"do_GET", "do_POST", "do_DELETE"}
+        if name.startswith("do_") and is_known:
             return self.serve
         raise AttributeError(name)
 
@@ -307,6 +308,7 @@ def parse_options(words):
     parser.add_argument("--redirect", type=int, choices=[0, 301, 308], default=0)
     parser.add_argument("--json", choices=["spaced", "compact", "pretty"], default="spaced")
     parser.add_argument("--errors", choices=["text", "json", "empty"], default="text")
+    parser.add_argument("--methods", choices=["all", "routed"], default="all")
     parser.add_argument("--request-chunks", choices=["read", "refused"], default="read")
     parser.add_argument("--connection", choices=["keep", "close"], default="keep")
     parser.add_argument("--framing", choices=["length", "chunked"], default="length")

@@ -15,6 +15,7 @@ from croupier.conformance.holdem.dialects import (
     is_answered_with_guid,
 )
 from croupier.conformance.holdem.operations import operation_name
+from croupier.conformance.holdem.replay_tables import NOT_IMPLEMENTED, SERVER_ERROR
 from croupier.conformance.holdem.schema import parse_game, parse_games
 from croupier.rooms.holdem.wire import Dialect
 
@@ -73,7 +74,8 @@ def _status_cause(wanted: int, found: int, *, is_hspe_go: bool) -> Cause | None:
         return dialect_cause([HSPE_GO_DIALECT])
     if wanted < 300 and 200 <= found < 300:
         return STATUS_CAUSES.get((wanted, found), ANOTHER_SUCCESS)
-    return INTERNAL_ERROR if found >= 500 else STATUS_CAUSES.get((wanted, found))
+    is_internal_error = found >= SERVER_ERROR and found != NOT_IMPLEMENTED
+    return INTERNAL_ERROR if is_internal_error else STATUS_CAUSES.get((wanted, found))
 
 
 def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go: bool) -> Cause | None:

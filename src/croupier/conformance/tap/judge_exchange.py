@@ -86,7 +86,7 @@ class ExchangeChecker:
         command, request, status = pending.command, pending.request, response.status
         is_done = 200 <= status < 300
         yield from self._check_request(pending, response)
-        if status >= 500 and status != 503:
+        if status >= 500 and status not in {501, 503}:
             yield Departure(HOUSE, Violation("holdem-8.2", f"the status {status}", "an answer"))
         match command:
             case Act() if pending.game is not None:
