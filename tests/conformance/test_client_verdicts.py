@@ -95,6 +95,16 @@ def test_a_client_that_fails_after_a_tolerated_message_does_not_take_it() -> Non
     assert judge(broken_off, usual).note == "it does not take it: the end of the connection (exit status 1)"
 
 
+def test_a_client_that_misreads_a_tolerated_message_does_not_take_it() -> None:
+    game = (b"STRT P_1", b"ACTN BET")
+    settings = {"bot": "script:FLD"}
+    misread = observe("kuhn/2.5/quotes", b"STRT P_1", b"STRT P_2", settings=settings)
+    usual = observe("kuhn/2.5/quotes", *game, settings=settings)
+    assert misread.needs_baseline
+    assert judge(misread, None).outcome is Outcome.FAIL
+    assert judge(misread, usual).note == "it does not take it: STRT P_2"
+
+
 def test_a_client_is_read_in_the_dialect_of_its_house() -> None:
     bet = b"BET" + (10).to_bytes(4)
     observation = observe("blackjack/4.2/dealt", b"PLY", bet, settings={"dialect": "char8"})

@@ -167,7 +167,8 @@ class Conversation(ConversationMonitor):
     """A conversation with the house of a house game.
 
     `known_options` is what is known of the house's settings or the client's options, None for nothing. With
-    `strict_referee` alone, what is tolerated is read, and judged as wrong.
+    `strict_referee` alone, what is tolerated is read, and judged as wrong. `reads_house_strictly`: as `strict` by
+    default.
     """
 
     def __init__(
@@ -177,6 +178,7 @@ class Conversation(ConversationMonitor):
         *,
         strict: bool = False,
         strict_referee: bool = False,
+        reads_house_strictly: bool | None = None,
         answer_timeout: float = 5.0,
     ) -> None:
         super().__init__()
@@ -187,7 +189,8 @@ class Conversation(ConversationMonitor):
         self._has_client_left = False
         self.referee: AnyClientReferee = room.referee(known_options, strict or strict_referee, answer_timeout)
         self._new_codec: Callable[[], SpanCodec[Any, Any]] = lambda: room.codec(strict, known_options)
-        self._readers = {side: SpanReader[Any](self._new_codec()) for side in (CLIENT, HOUSE)}
+        house_codec = room.codec(strict if reads_house_strictly is None else reads_house_strictly, known_options)
+        self._readers = {CLIENT: SpanReader[Any](self._new_codec()), HOUSE: SpanReader[Any](house_codec)}
 
     def start_again(self, *, strict_referee: bool = False) -> "Conversation":
         """Return a conversation with the same options in which nothing was said yet, and no silence is a fault."""

@@ -38,6 +38,7 @@ CHOICES: Final[Mapping[tuple[str, str], Mapping[str, Sequence[object]]]] = {
         **_SERVERS,
         **_LETTERS,
         "coins": (10, 3, 2, 1000, 2**31 - 1),
+        "ending": ("none", "none", "line"),
         "style": ("equilibrium", "random", "bold", "meek"),
         "spaces": ("accept", "refuse"),
         "quotes": ("accept", "refuse"),
@@ -57,6 +58,7 @@ CHOICES: Final[Mapping[tuple[str, str], Mapping[str, Sequence[object]]]] = {
         "bet": ("100", "1", str(2**30 - 1), "100,1,7"),
         "limit": (2**30 - 1, 1000),
         "once": ("no", "no", "yes"),
+        "ending": ("none", "none", "line"),
         "cards": ("lower", "upper", "mixed"),
         "words": ("plain", "none", "long", "lookalike"),
         "spaces": ("accept", "refuse"),
@@ -175,6 +177,7 @@ PROGRAMS: Final = (*CHOICES, *OPTIONS)
 """Each program, as its game and its role."""
 
 DEPARTURES: Final[Mapping[str, Sequence[object]]] = {
+    "ending": ("line",),
     "once": ("yes",),
     "late_pass": ("yes",),
     "ten": ("X", "10", "digits"),

@@ -8,6 +8,7 @@
 | coins | in the purse of every client |
 | style | equilibrium, random, bold (always bets and calls), meek (never does) |
 | letters | upper, lower, mixed |
+| ending | none, or line: a line end after every message |
 | pieces | flight, message, byte: what is passed to one `send` |
 | pause | seconds before every answer |
 | rest | seconds between two games |
@@ -30,6 +31,7 @@ CHOICES = {
     "coins": 10,
     "style": "equilibrium",
     "letters": "upper",
+    "ending": "none",
     "pieces": "flight",
     "pause": 0.0,
     "rest": 0.0,
@@ -85,7 +87,8 @@ class Table:
 
     def send(self, *messages: str) -> None:
         letters = LETTER_CASES[self.options.letters]
-        self.stream.send(*(letters(message).encode() for message in messages))
+        ending = "\n" if self.options.ending == "line" else ""
+        self.stream.send(*(f"{letters(message)}{ending}".encode() for message in messages))
 
     def converse(self) -> None:
         """Play until one side has had enough."""

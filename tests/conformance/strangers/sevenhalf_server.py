@@ -10,6 +10,7 @@
 | once | no, yes: whether the server closes after GAIN |
 | letters, cards | upper, lower, mixed: the codes, and the cards |
 | words | plain, none, long, lookalike: the texts of ERRO |
+| ending | none, or line: a line end after every message |
 | pieces | flight, message, byte: what is passed to one `write` |
 | pause | seconds before every answer |
 | rest | seconds between two games |
@@ -36,6 +37,7 @@ CHOICES = {
     "limit": 2**30 - 1,
     "once": "no",
     "letters": "upper",
+    "ending": "none",
     "cards": "lower",
     "words": "plain",
     "pieces": "flight",
@@ -107,7 +109,8 @@ class Table:
     async def send(self, *messages: bytes) -> None:
         await asyncio.sleep(self.options.pause)
         try:
-            for piece in pieces_of(messages, self.options.pieces):
+            ending = b"\n" if self.options.ending == "line" else b""
+            for piece in pieces_of([message + ending for message in messages], self.options.pieces):
                 self.writer.write(piece)
                 await self.writer.drain()
         except ConnectionError:

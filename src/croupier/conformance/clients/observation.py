@@ -121,7 +121,10 @@ class ClientObservation(Struct, frozen=True):
     @property
     def needs_baseline(self) -> bool:
         """Whether the verdict depends on what the client does in the baseline."""
-        is_varied = self.case.kind in {CaseKind.VARIATION, CaseKind.TOLERANCE}
+        is_tolerance = self.case.kind is CaseKind.TOLERANCE
+        if self.server.fault is not None:
+            return is_tolerance
+        is_varied = is_tolerance or self.case.kind is CaseKind.VARIATION
         return self.is_stuck or self.is_idle or (is_varied and self.has_given_up)
 
     @property

@@ -32,6 +32,8 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
         what = "ran" if observation.exit_status is None else f"ended ({observation.end})"
         return _result(observation, Outcome.SKIP, f"the program {what} and never connected{observation.stderr_excerpt}")
     if server.fault is not None:
+        if case.kind is CaseKind.TOLERANCE and baseline is not None and baseline.has_played_on:
+            return _misread(observation, server.fault)
         return _client_fault(observation, server.fault)
     if observation.is_strict and (departures := observation.conversation.tolerated(CLIENT)):
         return _strict_departure(observation, min(departures))
@@ -137,6 +139,12 @@ def _skip_reason(observation: ClientObservation) -> str:
 def _exit_suffix(observation: ClientObservation) -> str:
     """How the program has ended, if it has failed."""
     return f" ({observation.end}{observation.stderr_excerpt})" if observation.exit_status else ""
+
+
+def _misread(observation: ClientObservation, fault: Fault) -> Attempt:
+    """The result of a client that makes a fault only where the house departs from the document."""
+    note = f"it does not take it: {fault.verdict.violation.found}"
+    return _result(observation, Outcome.CHOICE, note, lines=fault.line_count)
 
 
 def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:

@@ -240,7 +240,8 @@ class HouseBench(Bench):
         last = probes[-1]
         lines = last.conversation.lines
         if self._is_tolerated(case):
-            may_refuse = first_house_fault(self._judge_again(last, strict=True)) is None
+            as_strict = self._judge_again(last, strict=True, reads_house_strictly=self._strict)
+            may_refuse = first_house_fault(as_strict) is None
             if may_refuse and not has_refused(self._test_data, last.conversation):
                 return Attempt(Outcome.PASS, dialogue=lines)
             accepted = "the server ends the conversation" if last.house_has_left else "the server takes it"
@@ -288,12 +289,14 @@ class HouseBench(Bench):
             return False
         if not has_refused(self._test_data, probe.conversation):
             return False
-        strict = self._judge_again(probe, strict=True)
+        strict = self._judge_again(probe, strict=True, reads_house_strictly=self._strict)
         return first_house_fault(strict) is None and _client_needed_tolerance(probe.conversation, strict)
 
-    def _judge_again(self, probe: ScriptedClient, *, strict: bool) -> Conversation:
+    def _judge_again(
+        self, probe: ScriptedClient, *, strict: bool, reads_house_strictly: bool | None = None
+    ) -> Conversation:
         """Judge the same conversation again."""
-        conversation = self._conversations.new_conversation(strict=strict)
+        conversation = self._conversations.new_conversation(strict=strict, reads_house_strictly=reads_house_strictly)
         for side, data in probe.wire_log:
             conversation.on_data(side, data, 0.0)
         if probe.house_has_left:

@@ -134,11 +134,19 @@ class Conversations:
             grace_seconds=grace,
         )
 
-    def new_conversation(self, timeout: float | None = None, *, strict: bool | None = None) -> Conversation:
+    def new_conversation(
+        self, timeout: float | None = None, *, strict: bool | None = None, reads_house_strictly: bool | None = None
+    ) -> Conversation:
         """Create a judge of a conversation, which by default is as patient and as strict as the run."""
         timeout = self.timeout.max_seconds if timeout is None else timeout
         strict = self._strict if strict is None else strict
-        conversation = Conversation(self._test_data.room, self._known_options, strict=strict, answer_timeout=timeout)
+        conversation = Conversation(
+            self._test_data.room,
+            self._known_options,
+            strict=strict,
+            reads_house_strictly=reads_house_strictly,
+            answer_timeout=timeout,
+        )
         if self._referees is not None:
             conversation.referee = self._referees.new_referee(timeout)
         return conversation
