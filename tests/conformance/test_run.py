@@ -103,6 +103,16 @@ def test_behind_a_dialect_what_else_is_wrong_is_found() -> None:
     assert f"{report.dialect}; from here on it is read as what it means" in news
 
 
+def test_what_only_some_messages_are_in_is_no_dialect() -> None:
+    swap = HABITS["sevenhalf"]["sends its integers with the least significant byte first"]
+    news: list[Result | str] = []
+    report = run("sevenhalf", "sevenhalf/4", lambda data: swap(data) if data.startswith(b"STBT") else data, news.append)
+    assert report.dialect == ""
+    assert "the server sends only a part of its messages so; from here on they are read as they are" in news
+    found = {(str(result.failure.cause), result.failure.actual[:4]) for result in report.results if result.failure}
+    assert found == {("it sends its integers with the least significant byte first", "STBT")}
+
+
 def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
     news: list[Result | str] = []
     report = run("kuhn", "kuhn/4.1", bytes, news.append)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.case_runner import CaseRunner
-from croupier.conformance.diagnosis.cause import Dialect
+from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect
 from croupier.conformance.first_look import first_look
 from croupier.conformance.program import ProgramError, ProgramUnderTest
 from croupier.conformance.resources import transcripts
@@ -96,7 +96,8 @@ class Plan:
 class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause.
 
-    `has_begun` is set once the server has been looked at for the first time. Results are passed on to `on_result`.
+    A dialect is given up if many failures show messages that are not in it. `has_begun` is set once the server has
+    been looked at for the first time. Results are passed on to `on_result`.
     """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
@@ -109,6 +110,8 @@ class DialectSearch:
         self._dialect_count = 0
         self._first_failures: dict[str, Result] = {}
         self._results_by_cause: dict[str, list[Result]] = {}
+        self._refuted: list[str] = []
+        self._refuted_dialects: set[str] = set()
 
     @property
     def max_failures(self) -> int | None:
@@ -116,20 +119,50 @@ class DialectSearch:
         limit = self._plan.max_failures
         return None if limit is None else max(1, limit - len(self._first_failures))
 
+    @property
+    def sentence(self) -> str:
+        """The sentence that reports the detected dialect, empty if there is none."""
+        if self.dialect is None:
+            return ""
+        return f"the {self._plan.role} departs from the protocol all along: it {self.dialect.description}"
+
     def add_result(self, result: Result) -> None:
         """Record the result of a case."""
         self.results[result.case] = result
         self.on_result(result)
-        if result.outcome is not Outcome.FAIL or result.failure is None or self._dialect_count == MAX_STACKED_DIALECTS:
+        cause = result.failure.cause if result.outcome is Outcome.FAIL and result.failure is not None else None
+        if cause is None:
             return
-        cause = result.failure.cause
-        if cause is not None and cause.dialect is not None:
+        if (refuted := self._refuted_dialect(cause)) is not None:
+            self._refuted.append(refuted)
+            if len(self._refuted) == DIALECT_THRESHOLD_CASES:
+                self.found.set()
+        elif (
+            cause.dialect is not None
+            and cause.dialect.description not in self._refuted_dialects
+            and self._dialect_count < MAX_STACKED_DIALECTS
+        ):
             self._results_by_cause.setdefault(cause.text, []).append(result)
             if len(self._results_by_cause[cause.text]) == DIALECT_THRESHOLD_CASES:
                 self.found.set()
 
+    def _refuted_dialect(self, cause: Cause) -> str | None:
+        """The description of the detected dialect if a message that was read in it has to be read in it once more."""
+        again = cause.dialect or cause.partial_dialect
+        if self.dialect is None or again is None:
+            return None
+        known = self.dialect.description.split(CONJUNCTION)
+        return again.description if again.description in known else None
+
     def restart(self) -> str:
-        """Start again in the detected dialect; return the sentence that reports it."""
+        """Start again in the detected dialect, or without one that was refuted; return the sentence that reports it."""
+        if len(self._refuted) == DIALECT_THRESHOLD_CASES:
+            self._refuted_dialects.update(self._refuted)
+            self.dialect = None
+            self._dialect_count = 0
+            self._first_failures.clear()
+            self._forget_results()
+            return f"the {self._plan.role} sends only a part of its messages so; from here on they are read as they are"
         counted = self._results_by_cause.values()
         first = next(results[0] for results in counted if len(results) >= DIALECT_THRESHOLD_CASES)
         assert first.failure is not None, "only failures are counted"
@@ -138,10 +171,14 @@ class DialectSearch:
         self.dialect = self.dialect + found if self.dialect else found
         self._dialect_count += 1
         self._first_failures[first.case] = first
+        self._forget_results()
+        return f"{self.sentence}; from here on it is read as what it means"
+
+    def _forget_results(self) -> None:
+        self._refuted.clear()
         self._results_by_cause.clear()
         self.results.clear()
         self.found.clear()
-        return f"the {self._plan.role} departs from the protocol all along: it {self.dialect.description}"
 
     def final_results(self, cases: Sequence[Case]) -> tuple[Result, ...]:
         """The results in the order of the cases; the first failure in a dialect stands for all of them."""
@@ -159,10 +196,8 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     clock = asyncio.get_running_loop().time
     start = clock()
     search = DialectSearch(plan, on_result)
-    sentence = ""
     while (end := await _run_until(_run_cases(plan, cases, search, plan.command), search.found)) is None:
-        sentence = search.restart()
-        on_result(f"{sentence}; from here on it is read as what it means")
+        on_result(search.restart())
     if plan.deck_flag:
         await _run_with_decks(plan, cases, search, on_result)
     if end.stopped_reason:
@@ -177,7 +212,7 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
         started_at=started_at,
         seconds=clock() - start,
         results=search.final_results(cases),
-        dialect=sentence,
+        dialect=search.sentence,
         stderr=end.stderr,
         stopped_reason=end.stopped_reason,
     )

@@ -26,13 +26,14 @@ CONJUNCTION: Final = ", and it "
 class Cause(Struct, frozen=True):
     """The likely cause of a failure: a sentence with the subject "it".
 
-    `dialect` is set if the cause is a dialect in which everything that the program sends can be read. `clause` is the
-    clause that the program breaks by it, empty if that is the clause of the failure. A cause that `is_guess` was not
-    confirmed by an experiment.
+    `dialect` is set if the cause is a dialect in which everything that the program sends can be read, `partial_dialect`
+    if only the end of it can. `clause` is the clause that the program breaks by it, empty if that is the clause of the
+    failure. A cause that `is_guess` was not confirmed by an experiment.
     """
 
     text: str
     dialect: Any = None
+    partial_dialect: Any = None
     is_guess: bool = False
     clause: str = ""
 

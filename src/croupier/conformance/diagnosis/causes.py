@@ -73,7 +73,8 @@ def _cause_of_dialect(room: HouseRoom, dialect: Dialect, *, is_partial: bool = F
     text = f"{'here it' if is_partial else 'it'} {dialect.description}"
     if not dialect.is_consistent:
         return Cause(text)
-    return Cause(text, None if is_partial else dialect, clause=f"{room.name}-{dialect.section}")
+    clause = f"{room.name}-{dialect.section}"
+    return Cause(text, partial_dialect=dialect, clause=clause) if is_partial else Cause(text, dialect, clause=clause)
 
 
 def _pieces(conversation: Conversation) -> WireLog:
