@@ -55,6 +55,15 @@ def test_our_own_client_passes(room: HouseRoom) -> None:
     assert alarms(results) == []
 
 
+def test_a_client_may_read_on_after_what_cannot_be_read() -> None:
+    room = HOUSE_ROOMS["sevenhalf"]
+    cases = select(client_cases(room), "sevenhalf/2.9/house-unknown-code")
+    line = f"{command(room.name, 'client')} --habit reads-on"
+    (result,) = asyncio.run(check_client(room, line, cases=cases))
+    assert result.outcome is Outcome.CHOICE
+    assert result.note.startswith("when the house broke sevenhalf-2.9, it went on with ")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bot", ["random", "own"])
 @rooms

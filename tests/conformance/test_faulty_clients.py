@@ -97,8 +97,6 @@ FAILING = [
         ("one-read", "1.3/byte-by-byte-first-card", "1.3"),
         ("one-message", "1.3/glued-over", "1.3"),
         ("case-sensitive", "2.7/lower-case-codes", "2.7"),
-        ("reads-on", "2.9/house-unknown-code", "2.9"),
-        ("waits-on-garbage", "2.9/house-no-such-card", "2.9"),
     ),
     *_rogues(
         "blackjack",

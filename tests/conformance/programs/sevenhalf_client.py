@@ -120,8 +120,6 @@ class Client:
         """Handle a message that cannot be read."""
         if self.habit == "reads-on":
             return "CARD", b"1o"
-        if self.habit == "waits-on-garbage":
-            time.sleep(HANG_SECONDS)
         self.connection.close()
         sys.exit(f"I cannot read {name!r}")
 

@@ -164,7 +164,7 @@ class HouseClientBench(Bench):
                 observation = again
         baseline = await self._baseline_of(observation)
         attempt = judge(observation, baseline)._replace(stderr=observation.stderr)
-        if case.kind not in {CaseKind.FAULT, CaseKind.HANG_UP, CaseKind.TOLERANCE}:
+        if case.kind not in {CaseKind.FAULT, CaseKind.TOLERANCE}:
             is_unhandled = attempt.failure is not None and attempt.failure.kind in UNHANDLED_KINDS
             has_failed = is_unhandled and not observation.partial_message
             self._evidence.add(observation, has_failed=has_failed)

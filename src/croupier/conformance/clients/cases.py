@@ -62,8 +62,6 @@ class CaseKind(Enum):
     """The house says goodbye and closes."""
     FAULT = auto()
     """The house breaks a rule: the client's behaviour is reported."""
-    HANG_UP = auto()
-    """The house breaks a rule, and the client has to disconnect."""
     WAIT = auto()
     """The client waits for the last message of the house."""
 
@@ -88,7 +86,7 @@ class HouseClientCase(Case):
     may_be_silent: bool = False
 
 
-RANKS: Final = {CaseKind.VARIATION: 2, CaseKind.TOLERANCE: 2, CaseKind.FAULT: 3, CaseKind.HANG_UP: 3}
+RANKS: Final = {CaseKind.VARIATION: 2, CaseKind.TOLERANCE: 2, CaseKind.FAULT: 3}
 """The order of the cases: first whether a client plays, then unusual messages, and at last faults of the house."""
 
 
@@ -282,8 +280,7 @@ class CaseGenerator:
                 fault.clause,
                 f"house-{fault.slug}",
                 fault.title,
-                kind=CaseKind.HANG_UP if fault.requires_hang_up else CaseKind.FAULT,
-                setup={"listens_after_fault": fault.requires_hang_up},
+                kind=CaseKind.FAULT,
                 mutation=fault.mutation,
             )
 
@@ -313,7 +310,6 @@ class CaseGenerator:
                 transcript.name,
                 transcript.title,
                 kind=kind,
-                setup={"listens_after_fault": kind is CaseKind.HANG_UP},
                 transcript_steps=script,
                 may_be_silent=len(script) == 1,
             )
@@ -356,11 +352,10 @@ def _kind_of(
     test_data: ClientTestData, transcript: Transcript, script: Sequence[TranscriptStep], *, is_varied: bool
 ) -> CaseKind:
     """What a transcript tests. `is_varied`: our house would spell it in another way."""
-    clause = transcript.clauses[0]
     if _is_fault_of_house(transcript):
-        return CaseKind.HANG_UP if clause in test_data.unreadable_clauses else CaseKind.FAULT
+        return CaseKind.FAULT
     if script[-1].reply.closes:
         return CaseKind.GOODBYE
-    if clauses(test_data.room.name)[clause].is_tolerated:
+    if clauses(test_data.room.name)[transcript.clauses[0]].is_tolerated:
         return CaseKind.TOLERANCE
     return CaseKind.VARIATION if is_varied else CaseKind.PLAY

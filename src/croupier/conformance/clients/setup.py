@@ -60,8 +60,6 @@ class HouseSetup(Struct, frozen=True, kw_only=True):
     max_games: int = 12
     min_games: int = 1
     """At least this many games are finished once the state was reached."""
-    listens_after_fault: bool = False
-    """After its own fault the house waits until the client closes; otherwise the next message decides."""
     message_gap_seconds: float = 0.0
     """The pause between two messages, also between the answers to two messages of the client."""
     delayed_messages: Mapping[bytes, float] = {}

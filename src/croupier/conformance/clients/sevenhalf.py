@@ -65,7 +65,6 @@ INJECTED_FAULTS: Final = (
             f"The house sends {phrase}, which cannot be read",
             "sevenhalf-2.9",
             replace_messages(old, new),
-            requires_hang_up=True,
         )
         for slug, (phrase, old, new) in UNREADABLE_MESSAGES.items()
     ),
@@ -128,6 +127,5 @@ SUITE: Final = house_client_suite(
         closing_clause="sevenhalf-8.4",
         untestable=UNTESTABLE,
         late_clause="sevenhalf-4.8",
-        unreadable_clauses=frozenset({"sevenhalf-2.9"}),
     )
 )

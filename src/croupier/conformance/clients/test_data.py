@@ -65,13 +65,12 @@ class WireVariation:
 
 @dataclass(frozen=True)
 class InjectedFault:
-    """A fault of the house. `requires_hang_up`: the clause also says that the client disconnects then."""
+    """A fault of the house."""
 
     slug: str
     title: str
     clause: str
     mutation: Mutation
-    requires_hang_up: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +85,9 @@ class ClientTestData:
     of a game when it shuts down.
 
     `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
-    `late_clause` tolerates what only a strict referee finds wrong with a client. By `unreadable_clauses` a client
-    disconnects after data that it cannot read. `is_unforeseeable` returns whether a client that sends ahead cannot
-    foresee an answer of the house: it does not know its coins. `untestable` are the clauses without a case, each with
-    the reason.
+    `late_clause` tolerates what only a strict referee finds wrong with a client. `is_unforeseeable` returns whether a
+    client that sends ahead cannot foresee an answer of the house: it does not know its coins. `untestable` are the
+    clauses without a case, each with the reason.
     """
 
     room: HouseRoom
@@ -104,7 +102,6 @@ class ClientTestData:
     untestable: Mapping[str, str]
     idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
     late_clause: str = ""
-    unreadable_clauses: frozenset[str] = frozenset()
     is_unforeseeable: Unforeseeable = never
     awaited_message: tuple[bytes, str] | None = None
     goodbye_variations: Sequence[WireVariation] = ()

@@ -211,8 +211,6 @@ class HouseTestServer:
         self._idle_messages = self._idle_messages + self.has_reached_state if self.referee.game is None else 0
         if self.house_fault is not None:
             self.reaction = message
-            if self._setup.listens_after_fault:
-                return []
         if self._record_faults() or self.house_fault is not None:
             return self._finish(now)
         return self._deliver(self._responder.answer(message), now)
@@ -366,8 +364,8 @@ class HouseTestServer:
         is_idle = (
             self.has_spoken and not self._obligation(self.conversation) and not self.conversation.incomplete(CLIENT)
         )
-        broken = self.house_fault is not None and not self._setup.listens_after_fault
-        return self._timeouts.idle_seconds if is_idle or broken else self._timeouts.act_seconds
+        has_broken = self.house_fault is not None
+        return self._timeouts.idle_seconds if is_idle or has_broken else self._timeouts.act_seconds
 
     def _set_deadline(self) -> None:
         """Set the next deadline."""

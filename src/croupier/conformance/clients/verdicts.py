@@ -39,7 +39,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
         return _strict_departure(observation, min(departures))
     if not server.has_spoken and not case.may_be_silent:
         return _never_spoke(observation)
-    if case.kind in {CaseKind.FAULT, CaseKind.HANG_UP} and server.house_fault is not None:
+    if case.kind is CaseKind.FAULT and server.house_fault is not None:
         return _after_house_fault(observation, server.house_fault)
     if server.house_fault is not None:
         return _result(observation, Outcome.SKIP, "the bet of the client does not fit the transcript")
@@ -89,7 +89,7 @@ def _played(observation: ClientObservation) -> Attempt:
     case, server = observation.case, observation.server
     if case.kind is CaseKind.WAIT:
         return _waited(observation)
-    if not server.has_reached_state or case.kind in {CaseKind.FAULT, CaseKind.HANG_UP}:
+    if not server.has_reached_state or case.kind is CaseKind.FAULT:
         return _tolerated(observation) or _result(observation, Outcome.SKIP, _skip_reason(observation))
     if case.kind is CaseKind.GOODBYE:
         return _goodbye(observation)
@@ -286,14 +286,8 @@ def _describe_silence(observation: ClientObservation) -> str:
 
 
 def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt:
-    """The result after a fault of the house: a choice of the client, unless it has to disconnect."""
+    """The result after a fault of the house: a choice of the client."""
     server = observation.server
-    if observation.case.kind is CaseKind.HANG_UP:
-        if server.conversation_end is ConversationEnd.CLIENT:
-            return _result(observation, Outcome.PASS)
-        actual = "an open connection" if server.reaction is None else f"{server.reaction}, and an open connection"
-        wanted = f"that the client hangs up within {observation.seconds:g} seconds"
-        return _failed(observation, observation.case.clause, wanted, actual, kind=FoundKind.STILL_OPEN)
     if observation.is_killed:
         what = f"ended by {observation.end}"
     elif server.conversation_end is ConversationEnd.CLIENT or (
