@@ -35,6 +35,7 @@ SELECTIONS = [
     ("holdem", "server", "holdem/6", ""),
     ("holdem", "server", "holdem/4.3", "--created never --pause 0.3"),
     ("holdem", "server", "holdem/8", "--methods routed"),
+    ("holdem", "server", "holdem/1", "--framing http10"),
     ("oldmaid", "client", "oldmaid/7.2", ""),
     ("oldmaid", "client", "oldmaid/7.9/left-is-out", "--out again"),
 ]

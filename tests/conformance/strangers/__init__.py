@@ -121,7 +121,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--methods routed"),
         ("", "--request-chunks refused"),
         ("", "--connection close"),
-        ("", "--framing chunked"),
+        ("", "--framing chunked", "--framing http10"),
         ("", "--small-blind 5 --big-blind 10"),
         ("", "--stack 500"),
         ("", "--seats 6"),

@@ -311,7 +311,7 @@ def parse_options(words):
     parser.add_argument("--methods", choices=["all", "routed"], default="all")
     parser.add_argument("--request-chunks", choices=["read", "refused"], default="read")
     parser.add_argument("--connection", choices=["keep", "close"], default="keep")
-    parser.add_argument("--framing", choices=["length", "chunked"], default="length")
+    parser.add_argument("--framing", choices=["length", "chunked", "http10"], default="length")
     return parser.parse_args(words)
 
 
@@ -334,6 +334,8 @@ def main():
     options = parse_options(sys.argv[1:])
     sys.set_int_max_str_digits(0)
     Handler.house = House(options)
+    if options.framing == "http10":
+        Handler.protocol_version = "HTTP/1.0"
     server = Server(("127.0.0.1", options.port), Handler)
     if options.tls_cert:
         server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -49,13 +49,19 @@ class SentRequest(Struct, frozen=True):
 class ReceivedResponse(Struct, frozen=True):
     """A response; header names are in lower case, and the values of repeated headers are joined.
 
-    `data` is the response as it was on the wire.
+    `data` is the response as it was on the wire, and `version` the version of HTTP.
     """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     data: bytes = b""
+    version: str = "1.1"
+
+    @property
+    def keeps_open(self) -> bool:
+        """Whether the connection may be used for another request."""
+        return is_persistent(self.headers, self.version)
 
     @property
     def summary(self) -> str:
@@ -74,6 +80,12 @@ def joined_headers(headers: Headers) -> dict[str, str]:
         key = name.lower()
         found[key] = f"{found[key]}, {value}" if key in found else value
     return found
+
+
+def is_persistent(headers: Mapping[str, str], version: str) -> bool:
+    """Whether the connection stays open after a message with these headers (RFC 9112, section 9.3)."""
+    options = {option.strip() for option in headers.get("connection", "").lower().split(",")}
+    return "keep-alive" in options if version == "1.0" else "close" not in options
 
 
 class _MessageParts:
@@ -251,11 +263,7 @@ class HttpReader[M](ABC):
             yield Span(self._take_span(), message, end)
 
     def _keeps_open(self) -> bool:
-        connection = self.headers.get("connection", "").lower()
-        options = {option.strip() for option in connection.split(",")}
-        if self._parser.get_http_version() == "1.0":
-            return "keep-alive" in options
-        return "close" not in options and not self._ends_at_close
+        return is_persistent(self.headers, self._parser.get_http_version()) and not self._ends_at_close
 
     def _take_span(self) -> bytes:
         span = bytes(self._span)
@@ -288,7 +296,13 @@ class ResponseReader(HttpReader[ReceivedResponse]):
     @property
     def beginning(self) -> ReceivedResponse:
         """The response as far as it has arrived, at least its headers."""
-        return ReceivedResponse(self._parser.get_status_code(), self.headers, bytes(self._parts.body), self.incomplete)
+        return ReceivedResponse(
+            self._parser.get_status_code(),
+            self.headers,
+            bytes(self._parts.body),
+            self.incomplete,
+            self._parser.get_http_version(),
+        )
 
     def take_parts(self, separator: bytes) -> Sequence[bytes]:
         """Remove the parts that have ended from the body of an endless response, and return them."""

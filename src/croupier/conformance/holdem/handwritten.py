@@ -109,7 +109,7 @@ async def player_times_out(context: HoldemContext) -> None:
         if all(one.player_id != expired_id for one in after.table):
             break
     else:
-        late_text = f"{loser} at the table {wait + late * TURN_END_GRACE_SECONDS:.1f} s after the turn began"
+        late_text = f"{loser} at the table {clock() - start - left:.1f} s after the turn has expired"
         context.add_deviation("holdem-4.16", f"{loser} out of the game", late_text)
         raise CaseAborted
     due = sum(one.wealth * (one.player_id != expired_id) + one.bet_so_far for one in game_state.table)

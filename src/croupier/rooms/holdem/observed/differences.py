@@ -133,7 +133,7 @@ def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str
             due.append(Pot(below.size + last.size, below.seats, below.payers))
     if [pot.size for pot in shown] != [pot.size for pot in due]:
         clause = "holdem-6.12" if len(due) > 1 else "holdem-5.15"
-        yield Violation(clause, f"pots of {[pot.size for pot in shown]}", f"{[pot.size for pot in due]}")
+        yield Violation(clause, f"pots of {[pot.size for pot in shown]}", f"pots of {[pot.size for pot in due]}")
         return
     for pot, own in zip(shown, due, strict=True):
         payers = {observed.players[seat] for seat in own.payers}
@@ -142,4 +142,4 @@ def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str
             clause_counts["holdem-5.14"] += 1
         if {*pot.players} != payers:
             clause = "holdem-5.14" if {*pot.players} == payers - folded else "holdem-5.13"
-            yield Violation(clause, f"the players {sorted(pot.players)}", f"{sorted(payers)}")
+            yield Violation(clause, f"the players {sorted(pot.players)}", f"the players {sorted(payers)}")
