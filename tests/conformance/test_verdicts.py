@@ -34,3 +34,12 @@ def test_the_beginning_of_a_message_is_shown_before_its_early_answer() -> None:
     shown = shown_dialogue(conversation, fault)
     assert [(line.side, line.data) for line in shown[2:]] == [(CLIENT, b"ACTN "), (HOUSE, b"FAIL W_A")]
     assert whole_messages(shown) == conversation.lines
+
+
+def test_the_beginning_of_a_message_is_shown_before_an_early_goodbye() -> None:
+    conversation = Conversation(KUHN.room)
+    conversation.on_data(CLIENT, b"STRT ", 0.0)
+    (fault, *_) = conversation.on_data(HOUSE, b"FAIL W_ADISC", 0.0)
+    assert fault.verdict.violation.allowed == "nothing, until the message is complete"
+    shown = shown_dialogue(conversation, fault)
+    assert [(line.side, line.data) for line in shown] == [(CLIENT, b"STRT "), (HOUSE, b"FAIL W_A")]

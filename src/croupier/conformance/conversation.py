@@ -282,18 +282,18 @@ class Conversation(ConversationMonitor):
         violation = verdict.violation
         if verdict.party != HOUSE:
             return verdict
-        rest = self._unread(HOUSE)
+        rest, allowed = self._unread(HOUSE), violation.allowed
         if rest and violation.kind in {FoundKind.SILENCE, FoundKind.CLOSED}:
             section, found = MESSAGE_SECTION, printable_bytes(rest)
         elif violation.kind is FoundKind.MESSAGE and not self._has_client_spoken:
             section, found = FIRST_SECTION, violation.found
         elif self._unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
-            section, found = STREAM_SECTION, violation.found
+            section, found, allowed = STREAM_SECTION, violation.found, "nothing, until the message is complete"
         else:
             return verdict
         return Verdict(
             HOUSE,
-            Violation(self._clause(section), found, violation.allowed, kind=violation.kind, wanted=violation.wanted),
+            Violation(self._clause(section), found, allowed, kind=violation.kind, wanted=violation.wanted),
         )
 
     def _clause(self, section: str) -> str:

@@ -45,7 +45,8 @@ def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[Dialogue
 def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
     """The dialogue up to a fault for people: with the beginning of a message that a house has answered."""
     lines, rest = failing_dialogue(conversation, fault), conversation.incomplete(CLIENT)
-    is_answered = fault.verdict.violation.kind is FoundKind.MESSAGE and fault.line_count == len(conversation.lines)
+    is_last = all(line.side == HOUSE for line in conversation.lines[fault.line_count :])
+    is_answered = fault.verdict.violation.kind is FoundKind.MESSAGE and is_last
     if not (rest and is_answered and lines and lines[-1].side == HOUSE):
         return lines
     return (*lines[:-1], DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at), lines[-1])
