@@ -91,6 +91,15 @@ def test_some_bugs_are_found(program: str, name: str, selection: str) -> None:
     assert (trials[-1].is_right, trials[-1].tester_error) == (True, ""), trials
 
 
+def test_a_late_answer_to_a_message_that_requires_none_is_not_blamed_on_the_next_message() -> None:
+    (bug,) = (bug for bug in bugs("sevenhalf_server") if bug.name == "ante-acknowledged")
+    (change,) = bug.changes
+    awaited = '"ante")\n'
+    late = change._replace(new=change.new.replace(awaited, f"{awaited}        await asyncio.sleep(0.01)\n"))
+    trial = attempt(bug._replace(changes=[late]), "--max-failures", 1, selection="sevenhalf/4.4")
+    assert trial.is_right, trial
+
+
 @pytest.mark.extended
 def test_a_goodbye_to_messages_that_came_together_is_found_as_if_they_had_come_alone() -> None:
     (bug,) = (bug for bug in bugs("kuhn_server") if bug.name == "wrong-action-disconnects")

@@ -8,7 +8,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome
@@ -40,6 +40,9 @@ LEAVING_SECONDS: Final = 1.0
 
 LEAVING_TRIES: Final = 2
 """A server that ends this often when a client leaves always does."""
+
+MAX_SLOW_TRIES: Final = 30
+"""How often a case is played slowly to find the message that a wrong answer belongs to: the cards may prevent it."""
 
 MAX_REFUSAL_TRIES: Final = 5
 """A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
@@ -108,7 +111,7 @@ class HouseBench(Bench):
         return self._passed(case, probes)
 
     async def confirm(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether the house never accepts a message, or has closed before it received the last one."""
+        """Find out whether the house never accepts a message, or has not yet received the last one when it fails."""
         if attempt.refusal and await self._is_never_accepted(case, attempt.refusal, number):
             return attempt._replace(outcome=Outcome.UNIMPLEMENTED)
         if attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED and attempt.steps:
@@ -117,7 +120,23 @@ class HouseBench(Bench):
                 attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
             )
             return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
+        if attempt.steps and _answers_one_of_two(attempt.dialogue):
+            probe = await self._find_earlier_fault(case, number)
+            return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
         return attempt
+
+    async def _find_earlier_fault(self, case: HouseServerCase, number: int) -> ScriptedClient | None:
+        """Return a conversation in which the house answers a message that requires no answer.
+
+        Such an answer may arrive behind the next message, which then seems to be the one with the wrong answer: play
+        the case slowly. Returns None if there is no such conversation.
+        """
+        for later in range(number, number + MAX_SLOW_TRIES):
+            probes = await self._try(case, later, is_patient=False, grace=self._conversations.slow_grace)
+            found = probes[-1]
+            if found.fault is not None:
+                return None if _answers_one_of_two(found.conversation.lines) else found
+        return None
 
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
@@ -196,7 +215,9 @@ class HouseBench(Bench):
 
     # Running a case.
 
-    async def _try(self, case: HouseServerCase, number: int, *, is_patient: bool) -> Sequence[ScriptedClient]:
+    async def _try(
+        self, case: HouseServerCase, number: int, *, is_patient: bool, grace: float = 0.0
+    ) -> Sequence[ScriptedClient]:
         random = Random(f"{self._config.seed} {case.id} {number}")  # noqa: S311 -- reproducible
         timeout = self._conversations.timeout.for_try(is_patient=is_patient)
         started_clients: Counter[str] = Counter()
@@ -206,6 +227,7 @@ class HouseBench(Bench):
                 scenario,
                 random,
                 timeout,
+                grace=grace,
                 delivery=case.delivery,
                 strict=self._judges_strictly(case),
                 started_clients=started_clients,
@@ -370,3 +392,8 @@ def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bo
         for judge in (tolerant, strict)
     ]
     return bool(tolerant.tolerated(CLIENT)) or wrong[0] != wrong[1]
+
+
+def _answers_one_of_two(dialogue: Sequence[DialogueLine]) -> bool:
+    """Whether the last message is the house's, and it was sent two before that without an answer between them."""
+    return [line.side for line in dialogue[-3:]] == [CLIENT, CLIENT, HOUSE]

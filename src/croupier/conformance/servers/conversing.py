@@ -227,10 +227,14 @@ class Conversations:
         timeout = min(self.timeout.max_seconds, max(MIN_QUICK_WAIT_SECONDS, 20 * self.average_seconds))
         return await self.play(send_each(*messages), delivery, QUICK_GRACE_SECONDS, timeout)
 
+    @property
+    def slow_grace(self) -> float:
+        """The seconds that the house needs to send something of its own accord."""
+        return min(MAX_GRACE_SECONDS, max(GRACE_SECONDS, 2 * self.timeout.slowest_seconds))
+
     async def send_slowly(self, messages: Sequence[bytes]) -> ScriptedClient:
         """As `send`, but give the house enough time before each message to send something of its own accord."""
-        grace = min(MAX_GRACE_SECONDS, max(GRACE_SECONDS, 2 * self.timeout.slowest_seconds))
-        return await self.play(send_each(*messages), grace=grace)
+        return await self.play(send_each(*messages), grace=self.slow_grace)
 
     async def is_poor_elsewhere(self) -> bool:
         """Whether a client at a new address cannot pay for its first game, although others could pay for theirs.
