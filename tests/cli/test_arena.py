@@ -114,8 +114,10 @@ def test_the_table_has_a_row_for_each_pairing_and_leaks_on_demand() -> None:
 
 def test_faults_of_bots_are_results() -> None:
     text = run("kuhn", "random", f"{FILE}:Raises", f"{FILE}:Illegal", "--hands", "400", "--schedule", "gauntlet")
-    assert re.search(r"Raises: 4 faults, the first in hand 50: line \d+: RuntimeError: \('no idea', <object", text)
-    assert "Illegal: 3 faults, the first in hand 1: the illegal move ['CHK']" in text
+    assert re.search(
+        r"Raises against random: 4 faults, the first in hand 50: line \d+: RuntimeError: \('no idea', <object", text
+    )
+    assert "Illegal against random: 3 faults, the first in hand 1: the illegal move ['CHK']" in text
     assert [word for word in text.split() if word in {"finished", "forfeit"}] == ["finished", "forfeit"]
 
 
@@ -193,7 +195,7 @@ def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
     [
         (("oldmaid", "random", "random"), "the arena does not play"),
         (("go", "random", "random"), "found the room 'go'"),
-        (("kuhn", "random"), "allowed: two or more"),
+        (("kuhn", "random"), "found 1 bot; allowed: two or more"),
         (("kuhn", "random", "clever"), "found the bot 'clever'"),
         (
             ("kuhn", "java Mine {host} {port}", "mine {port}"),

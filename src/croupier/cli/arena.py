@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail, fail_without, print_error, print_json
+from croupier.core.plural import format_count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,7 +69,7 @@ class PlanOptions:
         check_minimum(2, hands=self.hands)
         check_positive(answer_seconds=self.answer_seconds)
         if len(bots) < 2:
-            raise ValueError(f"found {len(bots)} of the bots; allowed: two or more")
+            raise ValueError(f"found {format_count(len(bots), 'bot')}; allowed: two or more")
         game = find_game(room)
         contestants = [parse_contestant(find_room(room), bot) for bot in bots]
         hands = self.hands or (MAX_UNTIL_SURE_HANDS if self.until_sure else DEFAULT_HANDS)

@@ -156,11 +156,11 @@ def _confidence(plan: Plan, low: float | None, high: float | None, decimals: int
 
 def fault_lines(pair: PairResult) -> Iterator[str]:
     """A line for each bot with faults, with the first of them."""
-    for name, bot in (("a", pair.a), ("b", pair.b)):
+    for name, bot, other in (("a", pair.a, pair.b), ("b", pair.b, pair.a)):
         first = next((fault for fault in pair.faults if fault.bot == name), None)
         if first is not None:
             count = format_count(pair.fault_counts[name], "fault")
-            yield f"{bot}: {count}, the first in hand {first.hand:,}: {first.reason}"
+            yield f"{bot} against {other}: {count}, the first in hand {first.hand:,}: {first.reason}"
 
 
 def command(plan: Plan) -> str:
