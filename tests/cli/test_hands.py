@@ -1,7 +1,10 @@
 """`croupier hands` with hold'em: list, show and export recorded hands."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -69,6 +72,17 @@ def test_hands_are_exported_into_a_new_folder(played: tuple[Path, str], tmp_path
     again = croupier("hands", "export", folder, "--store", store)
     assert again.returncode == 1
     assert "File exists" in again.stderr
+
+
+def test_a_dataset_with_a_damaged_record_leaves_no_folder(played: tuple[Path, str], tmp_path: Path) -> None:
+    store, game = played
+    damaged, folder = tmp_path / "store.db", tmp_path / "out"
+    copyfile(store, damaged)
+    with closing(sqlite3.connect(damaged)) as connection:
+        connection.execute("UPDATE hands SET record = '{}' WHERE number = 1")
+        connection.commit()
+    done = croupier("hands", "export", folder, "--format", "rows", "--store", damaged)
+    assert (done.returncode, f"hand {game}/1: " in done.stderr, folder.exists()) == (1, True, False)
 
 
 def test_a_dataset_has_one_row_for_each_hand_and_a_data_sheet(played: tuple[Path, str], tmp_path: Path) -> None:

@@ -37,9 +37,13 @@ def export_dataset(
     async def action(store: "Store") -> int:
         try:
             dataset = Dataset(folder, server_source(room, filters), dataset_format)
-            async with aclosing(_rows(store, room, table, player, dataset_format)) as rows:
-                async for row in rows:
-                    dataset.write(row)
+            try:
+                async with aclosing(_rows(store, room, table, player, dataset_format)) as rows:
+                    async for row in rows:
+                        dataset.write(row)
+            except ValueError:
+                dataset.discard()
+                raise
             dataset.close(time())
         except ModuleNotFoundError as error:
             return fail_without(error)
