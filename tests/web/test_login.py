@@ -244,7 +244,9 @@ def test_a_seat_that_is_left_in_one_browser_is_gone_in_the_other_which_may_take_
             assert (await phone.act("leave")).status_code == 200
             page = await laptop.page_with("You no longer have a seat in this game.")
             assert "Your time ran out" not in page
+            (lost,) = room.app.state.tables.of_session(laptop.session)
             await laptop.play("holdem")
+            assert lost.seat.is_over
             assert len(room.room.service.house.users) == 2
             assert "Join again" not in (await laptop.get(laptop.table)).text
 

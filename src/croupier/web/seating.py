@@ -101,8 +101,11 @@ class Seating:
         user = visitor.user
         chosen = choose_game(service, user) if game is None else game
         known = None if chosen is None else self.find(chosen, visitor, csrf)
-        if known is not None and known.seat.shared_id is not None:
-            return known
+        if known is not None:
+            if known.seat.shared_id is not None:
+                return known
+            known.seat.detach()  # it was lost: its other pages end
+            known.seat.publish_now()
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
         seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._renderer.table(page(guid)))
         self._watch_for_bots(entry, seat.game, user)
