@@ -36,6 +36,12 @@ def results(*arguments: object) -> list[dict[str, Any]]:
     return found
 
 
+def test_a_number_of_hands_that_is_rounded_up_is_said() -> None:
+    done = croupier("arena", "kuhn", "random", "book", "--hands", 300, "--json")
+    assert json.loads(done.stdout)["pairs"][0]["hands"] == 400
+    assert done.stderr == "croupier: --hands 300 is rounded up to 400, because they are played in chunks\n"
+
+
 def test_json_has_the_result_of_every_pairing_and_how_it_was_made() -> None:
     (pair,) = results(*PAIR)
     assert pair["low"] < 1 / 9 < pair["high"], "the exact mean"

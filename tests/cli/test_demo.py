@@ -81,4 +81,4 @@ def test_a_browser_that_does_not_start_is_no_error(variables: dict[str, str]) ->
 @pytest.mark.parametrize("pause", ["0", "nan", "60"])
 def test_a_pause_that_nobody_could_follow_is_an_error(pause: str) -> None:
     done = croupier("demo", "--no-browser", "--pause", pause)
-    assert (done.returncode, "allowed: 0.1 to 10" in done.stderr) == (1, True)
+    assert (done.returncode, "allowed: 0.1 to 10" in done.stderr) == (2, True)

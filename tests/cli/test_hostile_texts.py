@@ -80,7 +80,7 @@ def test_an_export_refuses_an_existing_folder_and_a_symlink(tmp_path: Path, capf
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     status, _, err = run_main(capfd, "hands", "export", tmp_path / "link", "--room", "oldmaid", "--store", store_path)
-    assert (status, "File exists" in err) == (1, True)
+    assert (status, "File exists" in err) == (2, True)
     assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
@@ -215,7 +215,7 @@ def test_files_and_exports_are_utf_8_in_any_locale(tmp_path: Path) -> None:
 def test_a_deck_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "deck").write_bytes(b"Q # \xff\n")
     done = run_in_ascii_locale("serve", "kuhn", "--port", "0", "--deck", tmp_path / "deck")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert b"which is not UTF-8; allowed: a text file in UTF-8" in done.stderr
     (tmp_path / "deck").write_text("Q # König?\nX\n", encoding="utf-8")
     assert (

@@ -60,6 +60,14 @@ def test_a_server_that_is_not_there_makes_status_1() -> None:
     assert "0 achieved" in done.stdout
 
 
+def test_a_house_that_gives_no_coins_is_an_error() -> None:
+    with Serving("kuhn", "--port", 0, "--coins", 0, "--log-level", "error") as server:
+        done = croupier("load", "kuhn", server.address, "--players", 1, "--seconds", 0.5)
+    assert done.returncode in {1, 2}, "2: the generator was too busy"
+    assert "games       0 finished" in done.stdout
+    assert "× the house gives a connection no coins to play with" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -74,7 +82,7 @@ def test_a_server_that_is_not_there_makes_status_1() -> None:
 def test_invalid_options_are_refused(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["load", *arguments])
-    assert ended.value.code == 1
+    assert ended.value.code == 2
     assert error in " ".join(capsys.readouterr().err.split())
 
 

@@ -54,7 +54,7 @@ def test_the_summary_has_the_server_and_the_interval(house: Serving) -> None:
 )
 def test_options_of_bots_need_the_name_of_a_bot(house: Serving, options: tuple[str, ...], found: str) -> None:
     done = play(house.address, *options)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"found {found} without --bot; allowed: --bot NAME (--bot help lists the bots)" in done.stderr
 
 
@@ -95,7 +95,7 @@ def test_the_bots_are_listed() -> None:
 )
 def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:
     done = play(*arguments)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -140,11 +140,11 @@ def test_help_does_not_import_the_http_client() -> None:
     ],
 )
 def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:
-    assert_fails(play(*arguments), message)
+    assert_fails(play(*arguments), message, status=2)
 
 
-def assert_fails(done: subprocess.CompletedProcess[str], message: str) -> None:
-    assert done.returncode == 1
+def assert_fails(done: subprocess.CompletedProcess[str], message: str, status: int = 1) -> None:
+    assert done.returncode == status
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
@@ -222,7 +222,7 @@ def test_a_bot_plays_over_tls(tmp_path: Path) -> None:
 )
 def test_the_error_about_a_url_shows_no_password(url: str) -> None:
     done = play(url, *ANN)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "allowed: http://HOST:PORT" in done.stderr
     assert "hidden" not in done.stderr
     assert "secret" not in done.stderr

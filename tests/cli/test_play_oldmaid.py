@@ -137,7 +137,7 @@ def test_help_does_not_import_the_network_client() -> None:
 )
 def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:
     done = play(*arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

@@ -57,7 +57,8 @@ def test_games_of_other_rooms_are_replayed(tmp_path: Path) -> None:
 )
 def test_unknown_games_are_reported(played: tuple[Path, str], name: str, message: str) -> None:
     done = croupier("replay", name, "--store", played[0])
-    assert (done.returncode, done.stderr) == (1, f"croupier: {message}\n")
+    status = 1 if message.startswith("there is no") else 2
+    assert (done.returncode, done.stderr) == (status, f"croupier: {message}\n")
 
 
 @pytest.mark.parametrize(
@@ -67,5 +68,5 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, data: bytes, messag
     file = tmp_path / "file"
     file.write_bytes(data)
     done = croupier("replay", file)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

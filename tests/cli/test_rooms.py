@@ -185,7 +185,7 @@ def test_conversation_log_paths_differ_by_room(name: str, found: str, *, alone: 
 
 def test_an_unwritable_log_is_reported(tmp_path: Path) -> None:
     done = croupier("serve", "kuhn", "--port", 0, "--log", tmp_path / "nowhere" / "log.txt")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "nowhere" in done.stderr
 
 
@@ -203,7 +203,7 @@ def test_stand_at_selects_the_book_bot() -> None:
         summary = play("sevenhalf", server.address, "--stand-at", 5.5, "--games", 10)
         assert summary["bot"] == "book:5.5"
         done = croupier("play", "sevenhalf", server.address, "--stand-at", 9)
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert "found '9'; allowed: 0.5 to 7.5" in done.stderr
 
 
@@ -221,7 +221,7 @@ def test_char8_works_only_if_both_ends_use_it() -> None:
 
 def test_char8_excludes_digits() -> None:
     done = croupier("serve", "blackjack", "--port", 0, "--dialect", "char8", "--ten", "digits")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "allowed: T, X, 10" in done.stderr
 
 

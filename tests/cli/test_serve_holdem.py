@@ -415,7 +415,7 @@ def test_tls(tmp_path: Path) -> None:
 )
 def test_an_invalid_setting_is_reported_in_one_line(flags: Sequence[object], message: str) -> None:
     done = croupier("serve", "holdem", "--port", 0, *flags)
-    assert done.returncode == 1
+    assert done.returncode == (1 if "--host" in flags else 2)
     assert done.stderr.startswith("croupier: ")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -437,7 +437,7 @@ def test_an_unparsable_flag_is_reported(flags: Sequence[object]) -> None:
 def test_an_invalid_deck_file_is_rejected_with_its_line(tmp_path: Path, cards: str, message: str) -> None:
     file = deck(tmp_path, cards)
     done = croupier("serve", "holdem", "--port", 0, "--deck", file)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith(f"croupier: {file}")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -525,7 +525,7 @@ def test_a_stored_hand_continues_after_a_restart(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.endswith("1 table as promised, 1 promise not opened, 0 faults\n"), done.stdout
     refused = croupier("serve", "holdem", "--port", 0, *store, "--blinds", "5/10")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "found blinds 5/10 for saved tables; allowed: 10/20, as saved" in refused.stderr
 
 
@@ -548,7 +548,7 @@ def test_a_store_keeps_the_position_in_the_deck_file(tmp_path: Path) -> None:
         server.act(0)
         assert server.hole("ann") == ["AS", "AH"]
     other = croupier("serve", "holdem", "--port", 0, *store, "--deck", deck(tmp_path, "AS KS"))
-    assert other.returncode == 1
+    assert other.returncode == 2
     assert "found another --deck for saved tables; allowed: the saved decks, or another" in other.stderr
 
 

@@ -200,7 +200,7 @@ def test_invalid_settings_are_rejected(tmp_path: Path) -> None:
         (("--deck", tmp_path / "nowhere"), "nowhere"),
     ):
         done = croupier("serve", "oldmaid", "--port", 0, *flags)
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
 

@@ -62,12 +62,12 @@ def test_the_house_checks_and_folds_for_a_bot_that_fails_and_logs_why(tmp_path: 
 def test_a_bot_that_cannot_be_made_is_refused_at_the_start(tmp_path: Path) -> None:
     write(tmp_path, "1 / 0")
     done = croupier("serve", "kuhn", "--port", "0", "--bot", "mine.py:X", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "the file cannot be run: line 1: ZeroDivisionError" in done.stderr
 
 
 @pytest.mark.parametrize("bot", ["127.0.0.1:1212", "java -jar mine.jar {port}"])
 def test_a_house_has_no_bot_in_another_process(bot: str) -> None:
     done = croupier("serve", "kuhn", "--port", "0", "--bot", bot)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "allowed: equilibrium, random, book, script, FILE.py:CLASS" in done.stderr

@@ -203,7 +203,7 @@ def test_workers_end_with_their_supervisor() -> None:
 )
 def test_impossible_settings_are_one_error(arguments: list[object], error: str) -> None:
     done = croupier("serve", *arguments, "--port", 0)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.count(error) == 1
     assert "Traceback" not in done.stderr
 

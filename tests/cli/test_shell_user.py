@@ -81,6 +81,12 @@ def test_help_lists_commands_and_settings() -> None:
     assert all(flag in message for flag in ("--port", "-p", "--deck", "--coins", "--bot", "--seed", "--tls-cert"))
 
 
+def test_a_help_page_has_no_capital_inside_a_sentence() -> None:
+    assert "Serve no-limit hold'em." in croupier("serve", "holdem", "--help").stdout
+    assert "Serve Old Maid." in croupier("serve", "oldmaid", "--help").stdout
+    assert "a house of seven and a half under load" in croupier("load", "sevenhalf", "--help").stdout
+
+
 def test_descriptions_are_wrapped_at_the_width_of_the_terminal_only() -> None:
     """Not where the docstrings of options and of arguments are wrapped."""
     lines = croupier("arena", "--help").stdout.splitlines()
@@ -106,7 +112,7 @@ def test_a_settings_file_with_a_table_of_no_command_is_rejected(tmp_path: Path, 
     path.write_text(text)
     done = croupier("serve", "kuhn", "--port", 0, "--config", path)
     name = text.strip("[").partition(".")[0].partition(" ")[0]
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert f"{path}: found {name!r}; allowed: the tables [serve], [demo], [play]" in done.stderr
 
 
@@ -126,7 +132,7 @@ def test_a_settings_file_with_an_unknown_setting_is_rejected(tmp_path: Path, tex
     path = tmp_path / "croupier.toml"
     path.write_text(text)
     done = croupier("serve", "kuhn", "--port", 0, "--config", path)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert f"{path}: {message}" in done.stderr
 
 

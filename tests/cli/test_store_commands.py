@@ -74,7 +74,7 @@ def test_credits_need_cover_and_record_their_reason(at_shell: Shell, tmp_path: P
     assert at_shell("accounts credit alice 5 --reason gift") == (0, "alice has 15 coins\n", "")
     assert at_shell("accounts credit alice -7 --reason", "paid out") == (0, "alice has 8 coins\n", "")
     expected = "croupier: found 9 coins to be taken from 'alice'; allowed: 8\n"
-    assert at_shell("accounts credit alice -9 --reason greed") == (1, "", expected)
+    assert at_shell("accounts credit alice -9 --reason greed") == (2, "", expected)
     with closing(sqlite3.connect(tmp_path / "store")) as file:
         reasons = file.execute("SELECT reason FROM transfers ORDER BY id").fetchall()
     assert reasons == [("opened",), ("gift",), ("paid out",)]
@@ -104,7 +104,7 @@ def test_a_terminal_prompts_twice_for_the_password(
 
     monkeypatch.setattr("croupier.cli.accounts.getpass", ask)
     expected = "croupier: the passwords do not match\n"
-    assert at_shell("accounts add alice", typed=None) == (1, "", expected)
+    assert at_shell("accounts add alice", typed=None) == (2, "", expected)
     assert at_shell("accounts add alice", typed=None)[0] == 0
     assert prompts == ["Password of alice: ", "Repeat the password: "] * 2
     assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "three")
@@ -122,7 +122,7 @@ def test_names_are_normalized_and_confusable_names_are_rejected(at_shell: Shell)
     assert at_shell("accounts credit", "Zoe\u0308", 5, "--reason", "gift") == (0, "Zo\u00eb has 5 coins\n", "")
     assert at_shell("accounts reset-password", "\uff3ao\u00eb", typed="other\n")[0] == 0
     expected = "croupier: found an account 'Zo\u00eb', which 'ZO\u00cb' looks like; allowed: a name of its own\n"
-    assert at_shell("accounts add", "ZO\u00cb", typed="secret\n") == (1, "", expected)
+    assert at_shell("accounts add", "ZO\u00cb", typed="secret\n") == (2, "", expected)
     assert "U+200B" in at_shell("accounts add", "bo\u200bb", typed="secret\n")[2]
     assert at_shell("accounts close", "Zoe\u0308", "--reason", "moved")[0] == 0
 
@@ -130,20 +130,20 @@ def test_names_are_normalized_and_confusable_names_are_rejected(at_shell: Shell)
 def test_a_duplicate_name_is_rejected(at_shell: Shell) -> None:
     at_shell("accounts add alice", typed="secret\n")
     expected = "croupier: found an account 'alice'; allowed: a name that is not taken\n"
-    assert at_shell("accounts add alice", typed="secret\n") == (1, "", expected)
+    assert at_shell("accounts add alice", typed="secret\n") == (2, "", expected)
 
 
 def test_a_closed_account_is_paid_out_and_stays_closed(at_shell: Shell) -> None:
     at_shell("accounts add alice --coins 10", typed="secret\n")
     assert at_shell("accounts close alice --reason moved") == (0, "alice is closed, 10 coins are paid out\n", "")
-    assert at_shell("accounts close alice --reason again")[0] == 1
+    assert at_shell("accounts close alice --reason again")[0] == 2
     assert json.loads(at_shell("accounts list --json")[1].splitlines()[1])["closed"] is not None
 
 
 def test_only_add_and_upgrade_create_a_store(at_shell: Shell, tmp_path: Path) -> None:
     expected = f"croupier: found nothing at {tmp_path / 'store'}; allowed: a store of croupier\n"
     for command in ("db check", "db export", "db backup copy", "accounts list", "accounts close a --reason b"):
-        assert at_shell(command) == (1, "", expected)
+        assert at_shell(command) == (2, "", expected)
     assert not (tmp_path / "store").exists()
     assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0003\n", "")
     assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0003\n", "")
@@ -153,7 +153,7 @@ def test_a_file_that_is_no_store_is_rejected(at_shell: Shell, tmp_path: Path) ->
     (tmp_path / "store").write_text("Dear friend, " * 100)
     for command in ("db upgrade", "db check"):
         status, out, err = at_shell(command)
-        assert (status, out) == (1, "")
+        assert (status, out) == (2, "")
         assert "file is not a database; allowed: a store of croupier" in err
 
 
@@ -210,9 +210,9 @@ def test_an_export_goes_to_a_file_or_to_standard_output(at_shell: Shell, tmp_pat
     done = croupier("db", "export", "--store", tmp_path / "store")
     assert [*map(json.loads, done.stdout.splitlines())][1:] == [*map(json.loads, lines.read_text().splitlines())][1:]
     expected = f"croupier: {lines} already exists; choose a new file\n"
-    assert at_shell("db export", lines) == (1, "", expected)
+    assert at_shell("db export", lines) == (2, "", expected)
     nowhere = tmp_path / "no-such-folder" / "books.jsonl"
-    assert at_shell("db export", nowhere) == (1, "", f"croupier: cannot write {nowhere}: No such file or directory\n")
+    assert at_shell("db export", nowhere) == (2, "", f"croupier: cannot write {nowhere}: No such file or directory\n")
 
 
 def test_a_closed_pipe_ends_an_export_silently(at_shell: Shell, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_backup_is_restored_to_a_new_store_or_with_force(at_shell: Shell, tmp_
     assert at_shell("db restore", copy, store=other) == (0, f"{copy} is restored to {other}\n", "")
     assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"
     expected = f"croupier: found {other}, which is not empty; allowed: an empty store, or --force, which replaces it\n"
-    assert at_shell("db restore", copy, store=other) == (1, "", expected)
+    assert at_shell("db restore", copy, store=other) == (2, "", expected)
     assert at_shell("db restore --force", copy, store=other)[0] == 0
     assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"
 

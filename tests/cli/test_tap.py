@@ -167,7 +167,7 @@ def test_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
     ("arguments", "found"),
     [
         (["whist", "0", "h:1"], "found the room 'whist'; allowed: kuhn, sevenhalf, blackjack, holdem, oldmaid"),
-        (["holdem", "0", "h:1", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in No-limit hold'em"),
+        (["holdem", "0", "h:1", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in no-limit hold'em"),
         (["oldmaid", "0", "h:1", "--dialect", "x"], "found {'dialect': 'x'}; "),
         (["kuhn", "x", "h:1"], "found 'x'; allowed: HOST:PORT, the port 0 to 65535"),
         (["kuhn", "0", "h:0"], "found 'h:0'; allowed: HOST:PORT, the port 1 to 65535"),

@@ -90,6 +90,7 @@ def test_a_file_that_makes_no_bot_is_refused_with_the_reason(
     path = write(tmp_path, source)
     with pytest.raises(ValueError, match=r"^found the bot ") as refused:
         bot_factory({}, f"{path}{name}")
+    assert str(refused.value).startswith(f"found the bot '{path}{name.rstrip(':')}': ")
     assert reason.format(path=path) in str(refused.value)
 
 

@@ -84,7 +84,7 @@ def test_what_is_no_room_and_no_host_is_an_error(
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main(["play", *arguments])
-    assert end.value.code == 1
+    assert end.value.code == 2
     assert message in capsys.readouterr().err
 
 

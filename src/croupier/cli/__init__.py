@@ -22,7 +22,8 @@ def describe_version() -> str:
 
 app = App(
     name="croupier",
-    help="Servers, clients and bots for five card-game protocols.",
+    help="Servers, clients and bots for five card-game protocols.\n\n"
+    "Exit status of every command: 0, 1 if it failed, 2 if the command line is wrong, 130 after Ctrl-C.",
     version=describe_version,
     help_format="plaintext",
     help_formatter=HelpPages(),
@@ -109,12 +110,12 @@ def describe_fully(words: Sequence[str]) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its status. `arguments` defaults to those of the process.
 
-    A ValueError or an OSError of a command is printed, and its status is 1.
+    A ValueError or an OSError of a command is printed; see `fail_of` for its status.
     """
-    from croupier.cli.output import fail, tolerate_output_errors
-
     words = sys.argv[1:] if arguments is None else arguments
     try:
+        from croupier.cli.output import fail_of, tolerate_output_errors
+
         with tolerate_output_errors():
             try:
                 if has_session_options(words):
@@ -123,6 +124,6 @@ def main(arguments: list[str] | None = None) -> None:
                 else:  # without the time in which app.meta parses the options of the command as well
                     launch(*words)
             except (ValueError, OSError) as error:
-                sys.exit(fail(error))
+                sys.exit(fail_of(error))
     except KeyboardInterrupt:
         sys.exit(130)

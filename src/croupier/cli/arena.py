@@ -36,7 +36,8 @@ class PlanOptions:
     """What is played, and how it is judged."""
 
     hands: Annotated[int | None, Parameter(name=("--hands", "-n"))] = None
-    """Hands of every pairing. [default: 10,000; with --until-sure at most 1,000,000]"""
+    """Hands of every pairing, rounded up to a multiple of 200. [default: 10,000; with --until-sure at most
+    1,000,000]"""
 
     until_sure: bool = False
     """End a pairing when its interval excludes 0; the interval stays valid."""
@@ -87,6 +88,9 @@ class PlanOptions:
             answer_seconds=self.answer_seconds,
         )
         check_programs(plan, contestants)
+        played_hands = 2 * plan.chunks * plan.chunk_pairs
+        if played_hands != hands:
+            print_error(f"--hands {hands:,} is rounded up to {played_hands:,}, because they are played in chunks")
         return plan
 
 
@@ -162,8 +166,6 @@ def arena(
             return fail_without(error)
         except ClusterError as error:
             return fail(error)
-        except (ValueError, OSError) as error:
-            return fail(error, 2)
         if page is not None:
             _print_beside(run, f"The tournament is at {page.url}")
         status = _play(made, runner, record, run)

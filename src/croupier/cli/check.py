@@ -219,7 +219,7 @@ def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "
     kind = next((kind for kind in kinds if given.keys() <= _field_names(kind)), kinds[0])
     for name, value in given.items():
         if name not in _field_names(kind):
-            raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
+            raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title_in_sentence}")
     try:
         return convert(given, kind, strict=False)
     except ValidationError as error:

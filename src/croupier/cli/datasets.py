@@ -6,7 +6,7 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 from croupier.cli.db import with_store
-from croupier.cli.output import fail, fail_without, print_count
+from croupier.cli.output import WRONG_USE_STATUS, fail, fail_without, print_count
 from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def export_dataset(
         except ModuleNotFoundError as error:
             return fail_without(error)
         except OSError as error:
-            return fail(f"cannot write {folder}: {error.strerror}")
+            return fail(f"cannot write {folder}: {error.strerror}", WRONG_USE_STATUS)
         print_count(dataset.row_count, "game" if room in HOUSE_ROOMS else "hand", store.location, folder)
         return 0
 
@@ -96,7 +96,5 @@ def export_tournament(folder: Path, tournament: Path, dataset_format: "DatasetFo
         dataset.close(time())
     except ModuleNotFoundError as error:
         return fail_without(error)
-    except (ValueError, OSError) as error:
-        return fail(error)
     print_count(dataset.row_count, "hand", tournament, folder)
     return 0

@@ -42,11 +42,13 @@ def with_store[T](location: str | None, action: Callable[["Store"], Awaitable[T]
 
 
 def _run[T](work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine. Raises ValueError in the place of StoreError."""
-    from croupier.store.records import StoreError
+    """Run a coroutine. Raises OSError in the place of StoreUnavailable, ValueError in that of another StoreError."""
+    from croupier.store.records import StoreError, StoreUnavailable
 
     try:
         return run(work)
+    except StoreUnavailable as error:
+        raise OSError(str(error)) from error
     except StoreError as error:
         raise ValueError(str(error)) from error
 

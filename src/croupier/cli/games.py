@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from croupier.cli.output import fail, print_count, print_json, print_line
+from croupier.cli.output import WRONG_USE_STATUS, fail, print_count, print_json, print_line
 from croupier.recording.game_records import GameRecord, all_games, find_game, latest_games
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ async def export_games(store: "Store", room: str, folder: Path, table: str | Non
                 file.write(msgspec.json.encode(game) + b"\n")
                 count += 1
     except OSError as error:
-        return fail(f"cannot write {folder}: {error.strerror}")
+        return fail(f"cannot write {folder}: {error.strerror}", WRONG_USE_STATUS)
     print_count(count, "game", store.location, folder)
     return 0
 

@@ -14,7 +14,7 @@ from croupier.cli.datasets import DATASET_FORMATS, HOLDEM_FORMATS, export_datase
 from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, parse_place, show_game
 from croupier.cli.options import check_minimum
-from croupier.cli.output import fail, print_count, print_json, print_line, use_utf8_output
+from croupier.cli.output import WRONG_USE_STATUS, fail, print_count, print_json, print_line, use_utf8_output
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS
 
@@ -89,7 +89,7 @@ def show(
     """
     place = parse_place(hand)
     if place is None:
-        return fail(f"found the hand {hand[:100]!r}; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER")
+        raise ValueError(f"found the hand {hand[:100]!r}; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER")
     room, table, number = place
     _check_room(room, export_format)
 
@@ -175,7 +175,7 @@ def export(
                         file.write(_format_hand(each, chosen_format))
                     count += 1
         except OSError as error:
-            return fail(f"cannot write {folder}: {error.strerror}")
+            return fail(f"cannot write {folder}: {error.strerror}", WRONG_USE_STATUS)
         except ValueError as error:
             return fail(f"hand {each.table}/{each.number}: {error}")
         print_count(count, "hand", store.location, folder)

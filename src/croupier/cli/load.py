@@ -253,6 +253,10 @@ def show_progress(console: "Console | None" = None) -> Iterator["Callable[[Figur
 
 
 for each in HOUSE_ROOMS.values():
-    app.command(room_command(each), name=each.name, help=f"Put a house of {each.title} under load. Ask its operator.")
+    app.command(
+        room_command(each),
+        name=each.name,
+        help=f"Put a house of {each.title_in_sentence} under load. Ask its operator.",
+    )
 app.command(load_holdem, name="holdem")
 app.command(load_oldmaid, name="oldmaid")

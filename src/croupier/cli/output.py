@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
+from typing import Final
 
 from croupier.core.plural import format_count
 from croupier.core.redaction import redact
 from croupier.core.text import printable
 
 MAX_ERROR_CHARS = 5000
+
+WRONG_USE_STATUS: Final = 2
+"""The exit status if an argument, an option or a file that they name has a wrong value."""
 
 EXTRAS = {
     "choix": "arena",
@@ -49,6 +53,26 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
         raise error
     print_error(error, keep=keep)
     return status
+
+
+def fail_of(error: ValueError | OSError) -> int:
+    """Print an error and return the exit status: WRONG_USE_STATUS for a wrong value or a file, else 1.
+
+    >>> fail_of(ConnectionError("no house answers"))
+    1
+    """
+    # The error about a certificate of a server is a ValueError, too.
+    is_wrong_use = error.filename is not None if isinstance(error, OSError) else True
+    return fail(error, WRONG_USE_STATUS if is_wrong_use else 1)
+
+
+def error_at(place: str, error: object) -> str:
+    """Return an error after the place at which it occurred, unless it names the place itself.
+
+    >>> error_at("127.0.0.1:1", "no house answers at 127.0.0.1:1"), error_at("127.0.0.1:1", "ERR")
+    ('no house answers at 127.0.0.1:1', '127.0.0.1:1: ERR')
+    """
+    return str(error) if place in str(error) else f"{place}: {error}"
 
 
 def fail_without(error: ModuleNotFoundError) -> int:

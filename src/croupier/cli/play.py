@@ -11,7 +11,7 @@ from cyclopts import App, Group, Parameter
 
 from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import changed_values, check_minimum, check_positive, flag
-from croupier.cli.output import fail, is_interactive, print_error
+from croupier.cli.output import error_at, fail, is_interactive, print_error
 from croupier.cli.tls import TlsOptions
 from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.game import GameClient
@@ -317,7 +317,7 @@ def print_summary(
     )
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
-        return fail(tally.fault if house in str(tally.fault) else f"{house}: {tally.fault_text}")
+        return fail(error_at(house, tally.fault_text))
     return 0
 
 

@@ -30,7 +30,7 @@ def replay(game: str, /, *, store: StoreArgument = None) -> int:
         return _show_or_print(read_replay(_read_text(file), file.name))
     place = parse_place(game)
     if place is None:
-        return fail(f"found {game[:100]!r}; allowed: a file, TABLE/NUMBER, ROOM/TABLE/NUMBER")
+        raise ValueError(f"found {game[:100]!r}; allowed: a file, TABLE/NUMBER, ROOM/TABLE/NUMBER")
     found = with_store(store, lambda store: stored_replay(store, *place))
     if found is None:
         return fail(f"there is no game {game[:100]!r}; `croupier hands list` lists them")

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from cyclopts import App, Group, Parameter
 
 from croupier.app.open_rooms import RoomConfig, ServerConfig
-from croupier.app.serve import serve
-from croupier.cli.output import fail, print_now
+from croupier.app.serve import make_tls_context, serve
+from croupier.cli.output import print_now
 from croupier.clients.contestants import parse_contestant
 from croupier.core.room import HouseRoom, Room
 from croupier.net.event_loop import run
@@ -43,6 +43,7 @@ def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> i
     if (setup := WorkerSetup.of_environment()) is not None:
         run(run_worker(setup, room_configs, server_config))
         return 0
+    make_tls_context(server_config)  # a wrong file is an error of the command line, not of the workers
     return run(supervise(worker_command(), room_configs, server_config, print_now))
 
 
@@ -112,11 +113,13 @@ def room_config(room: Room, port: int | None, deck: Path | None, settings: Any, 
     """The configuration of a room that is served alone."""
     if port is None:
         return RoomConfig(room, room.port, settings, deck, room.document_port, tuple(bots))
+    if not 0 <= port < 65536:
+        raise ValueError(f"found --port {port}; allowed: 0 to 65535")
     return RoomConfig(room, port, settings, deck, bots=tuple(bots))
 
 
 for each in ROOMS.values():
-    app.command(room_command(each), name=each.name, help=f"Serve {each.title}.")
+    app.command(room_command(each), name=each.name, help=f"Serve {each.title_in_sentence}.")
 
 
 @app.default
@@ -128,7 +131,7 @@ def open_all_rooms(
     Settings of single rooms come from the --config file and from environment variables.
     """
     if room:
-        return fail(f"found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all", 2)
+        raise ValueError(f"found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all")
     rooms = [(each, PARSE_ARGUMENTS.get()(each.name)) for each in ROOMS.values()]
     ports = assign_ports([each.port for each, _ in rooms], [given.get("port") for _, given in rooms])
     room_configs = [

@@ -16,7 +16,7 @@ from rich.padding import PaddingDimensions
 from rich.progress import Progress
 from rich.table import Table
 
-from croupier.cli.output import fail, fail_without, use_utf8_output
+from croupier.cli.output import fail_without, use_utf8_output
 from croupier.core.python_files import describe_error, load_object, split_python_file
 from croupier.rooms.blackjack import solution as blackjack_solution
 from croupier.rooms.kuhn import solution as kuhn_solution
@@ -110,13 +110,13 @@ def solve_file(
     parts = split_python_file(file)
     if parts is None or parts[2] is not None:
         games = ", ".join(name for name in app if not name.startswith("-"))
-        return fail(f"found the game {file!r}; allowed: {games}, FILE.py", 2)
+        raise ValueError(f"found the game {file!r}; allowed: {games}, FILE.py")
     path, name, _ = parts
     rules: Any = load_object(path, name or RULES_NAME)
     try:
         tree = GameTree(rules)
     except Exception as error:  # whatever the code of the file raises
-        return fail(f"found the game {file!r}, which cannot be solved: {describe_error(error)}")
+        raise ValueError(f"found the game {file!r}, which cannot be solved: {describe_error(error)}") from error
     return _solve_and_print(lambda: _solve_tree(path.name, tree, method), output)
 
 
@@ -195,7 +195,7 @@ def _solve_tree(title: str, tree: GameTree, options: MethodOptions) -> Solution:
 
 def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> int:
     if output.csv and output.json:
-        return fail("found --csv and --json; allowed: one of them", 2)
+        raise ValueError("found --csv and --json; allowed: one of them")
     try:
         solved = solve()
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
 """Options of the commands that connect to a server: whether and how with TLS."""
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class TlsOptions:
     """PEM file with the private key of --tls-cert. [default: the same file]"""
 
     def ssl_context(self) -> ssl.SSLContext | None:
-        """Return the TLS context, None without TLS. Raises OSError if a PEM file cannot be read."""
+        """Return the TLS context, None without TLS. Raises ValueError if a PEM file cannot be read."""
         if not self.tls and self.tls_ca is None and self.tls_cert is None:
             return None
         context = trusting_context(self.tls_ca)
@@ -37,7 +37,7 @@ class TlsOptions:
 def trusting_context(authority: Path | None) -> ssl.SSLContext:
     """Return the TLS context that trusts the authority in a PEM file; without one, those of this machine.
 
-    Raises OSError if the file cannot be read.
+    Raises ValueError if the file cannot be read.
     """
     with naming_file("a certificate", authority):
         return ssl.create_default_context(cafile=authority)
@@ -45,14 +45,17 @@ def trusting_context(authority: Path | None) -> ssl.SSLContext:
 
 @contextmanager
 def naming_file(content: str, *paths: Path | None) -> Iterator[None]:
-    """Name the PEM files, which have to contain `content`, in an OSError that is raised in the block.
+    """Name the PEM files, which have to contain `content`, in the ValueError that replaces an OSError of the block.
 
     The `ssl` module names no file, and says where it has failed in the place of why.
     """
     try:
         yield
+    except ssl.SSLError as error:
+        raise ValueError(f"found {_listed(paths)}; allowed: {content} in PEM format") from error
     except OSError as error:
-        names = " and ".join(str(path) for path in paths if path is not None)
-        if isinstance(error, ssl.SSLError):
-            raise OSError(f"found {names}; allowed: {content} in PEM format") from error
-        raise OSError(f"cannot read {names}: {error.strerror}") from error
+        raise ValueError(f"cannot read {_listed(paths)}: {error.strerror}") from error
+
+
+def _listed(paths: Sequence[Path | None]) -> str:
+    return " and ".join(str(path) for path in paths if path is not None)

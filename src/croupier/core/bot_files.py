@@ -27,7 +27,8 @@ class BotFile(NamedTuple):
         return None if parts is None else cls(*parts)
 
     def __str__(self) -> str:
-        return ":".join([str(self.path), self.name, *([] if self.argument is None else [self.argument])])
+        name = [self.name] if self.name or self.argument is not None else []
+        return ":".join([str(self.path), *name, *([] if self.argument is None else [self.argument])])
 
     def factory(self) -> Callable[[], Any]:
         """A function that makes bots of the class. One bot is made and discarded, to find errors now.

@@ -119,6 +119,13 @@ class Room:
     """
     extras: Mapping[Extra, str] = field(default_factory=dict)
     """What other packages have for this room alone, as `module:attribute`; `load_extra` imports it on first use."""
+    is_proper_name: bool = False
+    """Whether the title begins with a capital letter inside a sentence, too."""
+
+    @property
+    def title_in_sentence(self) -> str:
+        """The title as it is written inside a sentence: `no-limit hold'em`, `Old Maid`."""
+        return self.title if self.is_proper_name else self.title[0].lower() + self.title[1:]
 
     def load_extra(self, name: Extra) -> Any:
         """Import and return an extra of the room. Raises LookupError if the room has none of that name."""

@@ -10,6 +10,7 @@ from croupier.core.text import printable
 MAX_REASON_CHARS: Final = 80
 
 NO_ACT: Final = "a visit without an answered act"
+NO_COINS: Final = "the house gives a connection no coins to play with"
 REFUSED_BET: Final = "a bet that was treated as a fold"
 
 UNANSWERED: Final = "no answer to "

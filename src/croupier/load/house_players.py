@@ -26,7 +26,7 @@ from croupier.core.session import (
     Submitted,
     TimedOut,
 )
-from croupier.load.errors import NO_ACT, bot_failed, cannot_connect, closed, no_answer, violated
+from croupier.load.errors import NO_ACT, NO_COINS, bot_failed, cannot_connect, closed, no_answer, violated
 from croupier.load.measurement import Measurement
 from croupier.load.pace import Pace
 from croupier.load.plan import Plan, retry_delay
@@ -157,6 +157,8 @@ class HousePlayers:
                 self._fail(player, closed(event.reason))
             elif not player.has_acted and not self._is_closing:
                 self._fail(player, NO_ACT)
+            elif client.is_broke and not player.games and not self._is_closing:
+                self._fail(player, NO_COINS)
         self._measurement.abandon(number)
         player.failures = player.failures + 1 if player.error else 0
         player.client, player.message, player.error = None, None, ""

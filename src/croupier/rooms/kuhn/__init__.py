@@ -55,6 +55,7 @@ def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> Table
 ROOM = HouseRoom(
     name="kuhn",
     title="Kuhn poker",
+    is_proper_name=True,
     port=1212,
     answer_pattern=rb"(?i)(CARD C_|ACTN |FAIL |DISC)",
     probe=b"ACTN CHK\n",  # refused between games (kuhn-6.2)

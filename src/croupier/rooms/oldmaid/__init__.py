@@ -44,6 +44,7 @@ NETS: Final = deal_record.NetCheck("have one loser at most, and more the record 
 ROOM = Room(
     name="oldmaid",
     title="Old Maid",
+    is_proper_name=True,
     port=9898,
     answer_pattern=rb"\s*\{",
     probe=b'{"command": "status"}\n',
