@@ -203,7 +203,7 @@ def settings() -> str:
         shared.clear()
         for argument in arguments("serve", name):
             (shared if argument.parameter.group == (EVERY_ROOM,) else own).append(argument)
-        parts += [f"## The room of {room.title}\n\n`croupier serve {name}` has these of its own."]
+        parts += [f"## The room of {room.title_in_sentence}\n\n`croupier serve {name}` has these of its own."]
         parts += [table(own, f"CROUPIER_SERVE_{name.upper()}_", f"[serve.{name}]")]
         where = "HOST:PORT" if name != "holdem" else "URL"
         parts += [f"## Playing {room.title}\n\n`croupier play {name} [{where}]` has these."]

@@ -68,7 +68,7 @@ def test_two_bots_with_a_number_of_hands_both_end(server: Serving) -> None:
 def test_a_bot_that_waits_alone_ends_after_the_limit(server: Serving) -> None:
     done = play(server.address, *ANN, "--bot", "caller", "--wait", "1")
     assert (done.returncode, done.stdout) == (1, f"caller against {server.address}: no hand was finished\n")
-    assert done.stderr == f"croupier: {server.address}: waited 1 seconds for other players\n"
+    assert done.stderr == f"croupier: {server.address}: waited 1 second for other players\n"
 
 
 def test_without_a_terminal_the_default_bot_plays(server: Serving) -> None:

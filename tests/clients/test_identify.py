@@ -87,8 +87,8 @@ def test_client_names_the_other_game_and_its_own_default_port(run: Run, room: st
         async with serving(other) as [(_, port)]:
             tally = await play_with_bot(room, port)
         assert isinstance(tally.fault, OtherProtocol)
-        assert f"127.0.0.1:{port} speaks {ROOMS[other].title} (it answered " in str(tally.fault)
-        assert f"; {ROOMS[room].title} is at 127.0.0.1:{ROOMS[room].port} by default" in str(tally.fault)
+        assert f"127.0.0.1:{port} speaks {ROOMS[other].title_in_sentence} (it answered " in str(tally.fault)
+        assert f"; {ROOMS[room].title_in_sentence} is at 127.0.0.1:{ROOMS[room].port} by default" in str(tally.fault)
         return tally
 
     assert run(main()).fault_text
@@ -264,7 +264,7 @@ def test_oldmaid_player_names_the_other_game(run: Run, other: str) -> None:
             seat = lambda: ring.join_table(*address)  # noqa: E731 -- one call; a def would be longer
             await ring.play_ring_games(seat, RandomBot(), FairDealer(bytes(32)).luck, 1, tally)
         (fault,) = tally.faults
-        assert fault.startswith(f"127.0.0.1:{address[1]} speaks {ROOMS[other].title} (it answered ")
+        assert fault.startswith(f"127.0.0.1:{address[1]} speaks {ROOMS[other].title_in_sentence} (it answered ")
 
     run(main())
 
@@ -291,7 +291,9 @@ def test_holdem_client_names_the_other_game(run: Run, other: str, monkeypatch: p
         async with serving(other) as [(host, port)]:
             url = f"http://{host}:{port}"
             async with HoldemClient(url, "ann", "secret") as user:
-                with pytest.raises(OtherProtocol, match=re.escape(f"{host}:{port} speaks {ROOMS[other].title} (")):
+                with pytest.raises(
+                    OtherProtocol, match=re.escape(f"{host}:{port} speaks {ROOMS[other].title_in_sentence} (")
+                ):
                     await identify.await_first_answer(
                         authenticate(user, "ann", "secret"), ROOMS["holdem"], server_address(url), None, print
                     )

@@ -281,7 +281,7 @@ def test_another_room_is_named(room: str, other: str) -> None:
 
     found = asyncio.run(main())
     assert found is not None
-    assert f", and not that of {ROOMS[room].title}: it has answered " in found
+    assert f", and not that of {ROOMS[room].title_in_sentence}: it has answered " in found
     assert f"run `croupier check {other}`" in found
 
 

@@ -23,7 +23,7 @@ def describe_version() -> str:
 app = App(
     name="croupier",
     help="Servers, clients and bots for five card-game protocols.\n\n"
-    "Exit status of every command: 0, 1 if it failed, 2 if the command line is wrong, 130 after Ctrl-C.",
+    "Exit status of every command: 0, 1 if it failed, 2 if the command line is wrong, 130 if Ctrl-C ended it early.",
     version=describe_version,
     help_format="plaintext",
     help_formatter=HelpPages(),

@@ -44,7 +44,7 @@ class OtherProtocol(ConnectionError):
         ...         game.receive()
         ...     except OtherProtocol as error:
         ...         print(error)
-        127.0.0.1:1213 speaks Seven and a half (it answered ...); Kuhn poker is at 127.0.0.1:1212 by default
+        127.0.0.1:1213 speaks seven and a half (it answered ...); Kuhn poker is at 127.0.0.1:1212 by default
     """
 
 
@@ -79,11 +79,11 @@ def other_protocol_error(room: Room, address: Address, answer: bytes) -> OtherPr
         return None
     host, port = address
     if port == room.port:
-        advice = f"give the address of a server of {room.title} as HOST:PORT"
+        advice = f"give the address of a server of {room.title_in_sentence} as HOST:PORT"
     else:
-        advice = f"{room.title} is at {format_address((host, room.port))} by default"
+        advice = f"{room.title_in_sentence} is at {format_address((host, room.port))} by default"
     shown = printable_bytes(answer[:MAX_ANSWER_BYTES].partition(b"\r\n")[0])
-    return OtherProtocol(f"{format_address(address)} speaks {other.title} (it answered {shown}); {advice}")
+    return OtherProtocol(f"{format_address(address)} speaks {other.title_in_sentence} (it answered {shown}); {advice}")
 
 
 def tls_expected_error(room: Room, address: Address) -> OtherProtocol:

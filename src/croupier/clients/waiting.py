@@ -57,7 +57,7 @@ class Wait:
         try:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
-            raise TimeoutError(f"waited {limit:g} seconds for {self._what}") from None
+            raise TimeoutError(f"waited {limit:g} second{'' if limit == 1 else 's'} for {self._what}") from None
 
     def begin(self, limit: float = inf) -> None:
         """Begin to wait for at most `limit` seconds. A wait that has begun goes on, and a new limit counts from now."""

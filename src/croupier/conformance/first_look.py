@@ -114,7 +114,7 @@ async def first_look(
         )
     if is_tls(answer.data) or (answer.end is End.CLOSED and not answer.data and await speaks_tls(address)):
         if room is OLDMAID:
-            remedy = f", and {room.title} is tested without TLS. Start the server without TLS for the test."
+            remedy = f", and {room.title_in_sentence} is tested without TLS. Start the server without TLS for the test."
         else:
             remedy = ". Test it with TLS: --tls, or --tls-ca FILE with its certificate authority, in the terminal."
         return f"The server at {shown} speaks TLS{remedy}"
@@ -122,9 +122,10 @@ async def first_look(
         return None
     if answer.end is End.FLOODED:
         return (
-            f"The server at {shown} sends more than {MAX_ANSWER_BYTES:,} bytes that are no message of {room.title}, "
-            f"beginning with {_shown(answer.data)}. It may write to the connection in a loop, or write a whole buffer "
-            "instead of the part that it has filled. Let it write nothing but its messages."
+            f"The server at {shown} sends more than {MAX_ANSWER_BYTES:,} bytes that are no message of "
+            f"{room.title_in_sentence}, beginning with {_shown(answer.data)}. It may write to the connection in a "
+            "loop, or write a whole buffer instead of the part that it has filled. Let it write nothing but its "
+            "messages."
         )
     return await _describe_other_room(room, address, answer, ssl)
 
@@ -229,10 +230,11 @@ async def _describe_other_room(room: Room, address: Address, answer: Answer, ssl
         return None
     if recognise_room(confirmed.data, ROOMS.values()) is not other or not _may_be(other, confirmed.data):
         return None
-    protocol = "HTTP, as hold'em does" if other is HOLDEM else f"the protocol of {other.title}"
+    protocol = "HTTP, as hold'em does" if other is HOLDEM else f"the protocol of {other.title_in_sentence}"
+    tested = room.title_in_sentence
     return (
-        f"The server at {format_address(address)} speaks {protocol}, and not that of {room.title}: it has answered "
-        f"{_shown(answer.data)}. This is probably the address of another server. Test the address of the {room.title} "
+        f"The server at {format_address(address)} speaks {protocol}, and not that of {tested}: it has answered "
+        f"{_shown(answer.data)}. This is probably the address of another server. Test the address of the {tested} "
         f"server, or run `croupier check {other.name}`."
     )
 
