@@ -1,23 +1,26 @@
-"""Several servers as one: how long a take-over takes, and what forwarding an act costs.
+"""Several servers as one: how long a take-over takes, and what forwarding an act and relaying a request costs.
 
-    python bench/nodes.py [--tables N] [--seconds S] [--forwarding]
+    python bench/nodes.py [--tables N] [--seconds S] [--forwarding] [--relaying]
 
 Take-over: two nodes with a real NATS and PostgreSQL, all tables at one of them, which is killed, or stopped past its
 lease; the time until an act at each table succeeds at the other node. Forwarding: acts/s through a node that does not
-own the tables, and of a bare NATS request whose responder performs the same acts.
+own the tables, and of a bare NATS request whose responder performs the same acts. Relaying: processor time of requests
+to Old Maid's table from clients at its own node, and at another one.
 """
 
 import argparse
 import asyncio
 import base64
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -55,15 +58,22 @@ TIMEOUT_SECONDS = 60.0
 IN_FLIGHT = (1, 64)
 ROUNDS = 5
 
+RELAYED_CLIENTS = (1, 32)
+RELAYED_REQUESTS = 6400
+SETTLE_SECONDS = 3.0
+"""The time in which a new node has joined, and the table has an owner."""
+
 # Take-over.
 
 
 class ServedNode:
-    """A `croupier serve` process that is a node."""
+    """A `croupier serve` process that is a node with one room."""
 
-    def __init__(self, name: str, store: str, bus: str) -> None:
-        words = ["serve", "holdem", "--port", "0", "--node", name, "--store", store, "--bus", bus, "--log-level"]
-        options = ["error", "--houses", HOUSES, "--stack", STACK, "--games-per-user", 0, "--turn-seconds", 600]
+    def __init__(self, name: str, store: str, bus: str, room: str = "holdem") -> None:
+        words = ["serve", room, "--port", "0", "--node", name, "--store", store, "--bus", bus, "--log-level", "error"]
+        options: list[object] = []
+        if room == "holdem":
+            options = ["--houses", HOUSES, "--stack", STACK, "--games-per-user", 0, "--turn-seconds", 600]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "croupier", *words, *map(str, options)], stdout=subprocess.PIPE, text=True
         )
@@ -73,6 +83,12 @@ class ServedNode:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal."""
         self._process.send_signal(number)
+
+    @property
+    def processor_time(self) -> float:
+        """The processor time of the process so far, in seconds."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         """Kill the process, also one that is stopped."""
@@ -354,6 +370,54 @@ def describe(figures: ActFigures) -> str:
     return f"{figures.rate:,.0f} acts/s, {figures.milliseconds:.2f} ms, {figures.processor:.0f} µs of processor time"
 
 
+# Relaying.
+
+
+def measure_relaying(folder: Path) -> None:
+    """Print the processor time of requests to the table of Old Maid, whose node starts first."""
+    with NatsServer(folder) as nats:
+        nodes = [ServedNode("ada", str(folder / "kept.db"), nats.url, "oldmaid")]
+        try:
+            time.sleep(SETTLE_SECONDS)  # it claims the table
+            nodes.append(ServedNode("bea", str(folder / "kept.db"), nats.url, "oldmaid"))
+            time.sleep(SETTLE_SECONDS)
+            for count in RELAYED_CLIENTS:
+                for place, node in zip(("its own", "another"), nodes, strict=True):
+                    own, other, waited = request_standings(nodes, node.port, count)
+                    print(
+                        f"relaying: {count} clients at {place} node: {own:.0f} us of processor time at the table, "
+                        f"{other:.0f} us at the other one, {waited:.0f} us for each request"
+                    )
+        finally:
+            for node in nodes:
+                node.end()
+
+
+def request_standings(nodes: Sequence[ServedNode], port: int, count: int) -> tuple[float, float, float]:
+    """Let clients at a port request the standing of a game, which the table refuses.
+
+    Returns the microseconds of processor time of each node for a request, and the time between two answers.
+    """
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(count)]
+        answers = [stack.enter_context(client.makefile("rb")) for client in clients]
+
+        def request_all() -> None:
+            for client in clients:
+                client.sendall(b'{"cmd":"status"}\n')
+            for answer in answers:
+                assert b"error" in answer.readline()
+
+        request_all()
+        before, began = [node.processor_time for node in nodes], time.perf_counter()
+        for _ in range(RELAYED_REQUESTS // count):
+            request_all()
+        waited = time.perf_counter() - began
+        spent = [node.processor_time - earlier for node, earlier in zip(nodes, before, strict=True)]
+    own, other, waited = (1e6 * seconds / (RELAYED_REQUESTS // count * count) for seconds in (*spent, waited))
+    return own, other, waited
+
+
 def main() -> None:
     """Run all measurements, or the owner of one."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -363,14 +427,19 @@ def main() -> None:
     parser.add_argument("--bus", help=argparse.SUPPRESS)
     parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--forwarding", action="store_true", help="measure forwarding only")
+    parser.add_argument("--relaying", action="store_true", help="measure relaying only")
     options = parser.parse_args()
     if options.own:
         run(own_tables(options.own, options.bus, is_bare=options.bare))
         return
     with tempfile.TemporaryDirectory(prefix="croupier-nodes-") as folder:
-        folders = [Path(folder) / name for name in ("forwarding", "killed", "stopped")]
+        folders = [Path(folder) / name for name in ("forwarding", "killed", "stopped", "relaying")]
         for each in folders:
             each.mkdir()
+        if not options.forwarding:
+            measure_relaying(folders[3])
+        if options.relaying:
+            return
         measure_forwarding(folders[0], options.seconds)
         if options.forwarding:
             return
