@@ -19,6 +19,7 @@ from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NAMES, WIRE_CARDS, Car
 from croupier.rooms.oldmaid.ring.player_events import PlayerResult
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord, make_record
+from croupier.store.records import StoredHand
 from croupier.store.store import Store, open_store
 from tests.app.houses_fixture import build_house
 from tests.cluster.bot_swarm import Client, Swarm
@@ -75,10 +76,10 @@ async def check_store(url: str, swarm: Swarm, houses: int) -> int:
         return sum([await check_hands(store, game) for game in swarm.games])
 
 
-async def check_rooms(url: str, swarm: RoomSwarm, opening_coins: Mapping[str, int]) -> None:
+async def check_rooms(url: str, swarm: RoomSwarm, opening_coins: Mapping[str, int]) -> Sequence[StoredHand]:
     """Check the results that clients of houses and players of Old Maid have received with what is stored.
 
-    `opening_coins` has the coins of new accounts of each house.
+    `opening_coins` has the coins of new accounts of each house. Returns the games of Old Maid.
     """
     assert swarm.problems == []
     async with await open_store(url) as store:
@@ -91,7 +92,7 @@ async def check_rooms(url: str, swarm: RoomSwarm, opening_coins: Mapping[str, in
             assert lines[0].coins == opening_coins[user.house]
             assert account.balance == sum(line.coins for line in lines)
             check_settled(user, lines[1:])
-        await check_oldmaid(store, swarm.ring_users)
+        return await check_oldmaid(store, swarm.ring_users)
 
 
 def check_settled(user: AccountUser, lines: Sequence[StatementEntry]) -> None:
@@ -121,8 +122,8 @@ def is_settled(nets: Sequence[int], received: Sequence[int], doubts: Sequence[in
     )
 
 
-async def check_oldmaid(store: Store, users: Sequence[RingUser]) -> None:
-    """Check that every game is stored once, with the cards of its seed and the results that its players have."""
+async def check_oldmaid(store: Store, users: Sequence[RingUser]) -> Sequence[StoredHand]:
+    """Check that every game is stored once, with the cards of its seed and the results of its players; return all."""
     seeds = await read_or_write_start(store, "oldmaid", JOURNAL_TABLE, Seeds())
     dealers = dealer_factory(partial(seeds.server_seed, "oldmaid"), shared=True)
     hands = sorted(await store.hands("oldmaid", limit=1_000_000), key=lambda hand: hand.number)
@@ -140,6 +141,7 @@ async def check_oldmaid(store: Store, users: Sequence[RingUser]) -> None:
                 case PlayerResult("out", int(place)) if not record.void:
                     assert record.ranking[place - 1] == nick, record
     assert results == {}, "every result is that of a stored game"
+    return hands
 
 
 def replayed(record: OldMaidRecord, deck: Iterator[Card]) -> OldMaidRecord:

@@ -1,6 +1,7 @@
 """Nodes, the bus and the database fail while users play: chips are constant, no act is lost, none is applied twice.
 
-Three servers as processes, a real NATS and a real PostgreSQL. A server is killed, or paused past its lease; NATS and
+The coins of accounts are those of the results that clients have received, and every game of Old Maid is stored. Three
+servers as processes, a real NATS and a real PostgreSQL. A server is killed, or paused past its lease; NATS and
 PostgreSQL are restarted.
 """
 
@@ -10,32 +11,47 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from bench.cluster import Cluster
 from bench.nats_server import NatsServer
 
+from croupier.rooms import ROOMS
 from croupier.store.store import upgrade_store
-from tests.cluster.bot_swarm import HttpClient, Swarm
-from tests.cluster.chaos_checks import STACK, check_chips, check_store
+from tests.cluster.bot_swarm import STALL_SECONDS, HttpClient, Swarm
+from tests.cluster.chaos_checks import STACK, check_chips, check_rooms, check_store
+from tests.cluster.room_swarm import RoomSwarm
 from tests.ports import closed_port
-from tests.processes import Serving
+from tests.processes import FREE_PORTS, Serving
 
 NODES: Final = ("ada", "bea", "cia")
 HOUSES: Final = 6
 PAUSE_SECONDS: Final = 6.0
 """Twice the lease of a node."""
 
+COINS: Final = {"kuhn": 1000, "sevenhalf": 100_000}
+"""The coins of new accounts, which suffice."""
+
+ROOM_SETTINGS: Final = {
+    **FREE_PORTS,
+    "CROUPIER_SERVE_KUHN_COINS": str(COINS["kuhn"]),
+    "CROUPIER_SERVE_SEVENHALF_COINS": str(COINS["sevenhalf"]),
+    "CROUPIER_SERVE_OLDMAID_PLAYERS": "3",
+    "CROUPIER_SERVE_OLDMAID_STUCK_SECONDS": "10",
+}
+
 A_FEW = 5
 """The most answers of 503 that a user who waits as Retry-After says may get after a fault: two on a quiet machine."""
 
 
 class Servers:
-    """The three nodes, NATS and PostgreSQL."""
+    """The three nodes, NATS and PostgreSQL. The nodes serve hold'em, or all rooms."""
 
-    def __init__(self, stack: ExitStack, folder: Path, postgres: Cluster) -> None:
+    def __init__(self, stack: ExitStack, folder: Path, postgres: Cluster, *, has_all_rooms: bool = False) -> None:
         self.postgres = postgres
+        self._has_all_rooms = has_all_rooms
+        self._started: list[tuple[str, Serving]] = []
         self.nats = stack.enter_context(NatsServer(folder))
         first_port = closed_port(len(NODES))
         self.ports = {name: first_port + number for number, name in enumerate(NODES)}
@@ -44,9 +60,19 @@ class Servers:
 
     def start(self, name: str) -> None:
         """Start a node, or start it again."""
-        arguments = ["holdem", "--port", self.ports[name], "--node", name, "--bus", self.nats.url]
-        stakes = ["--stack", STACK, "--turn-seconds", 120, "--houses", HOUSES, "--store", self.postgres.url()]
-        self._nodes[name] = self._stack.enter_context(Serving(*arguments, *stakes))
+        where = ["--node", name, "--bus", self.nats.url, "--store", self.postgres.url()]
+        if self._has_all_rooms:
+            flags = ["--no-web", "--accounts", "address", "--drain-seconds", 3]
+            serving = Serving(*flags, *where, ready=len(ROOMS), variables=ROOM_SETTINGS)
+        else:
+            stakes = ["--stack", STACK, "--turn-seconds", 120, "--houses", HOUSES]
+            serving = Serving("holdem", "--port", self.ports[name], *stakes, *where)
+        self._nodes[name] = self._stack.enter_context(serving)
+        self._started.append((name, serving))
+
+    def choose_port(self, room: str, random: Random) -> int:
+        """See `ChoosePort`."""
+        return random.choice([*self._nodes.values()]).ports[room]
 
     def signal(self, name: str, number: signal.Signals) -> None:
         self._nodes[name].signal(number)
@@ -54,14 +80,13 @@ class Servers:
     def wait(self, name: str) -> None:
         self._nodes[name].end()
 
-    def faults(self) -> list[str]:
+    def entries(self, *events: str) -> list[tuple[str, dict[str, Any]]]:
+        """What the nodes have logged about these events."""
+        return [(name, entry) for name, node in self._started for entry in node.entries if entry["event"] in events]
+
+    def faults(self) -> list[tuple[str, dict[str, Any]]]:
         """What the nodes have logged that must never happen."""
-        return [
-            f"{name}: {entry}"
-            for name, node in self._nodes.items()
-            for entry in node.entries
-            if entry["event"] in {"internal error", "house not moved"}
-        ]
+        return self.entries("internal error", "house not moved")
 
 
 class Chaos:
@@ -153,9 +178,59 @@ def run_chaos(folder: Path, tables: int, seats: int, seed: int, actions: Callabl
         asyncio.run(main(servers))
 
 
+def run_room_chaos(folder: Path, seed: int, actions: Callable[[Random], Iterator[str]]) -> None:
+    """Run all rooms, players of Old Maid and clients with accounts through these actions, and check everything."""
+
+    async def main(servers: Servers) -> None:
+        random = Random(seed)
+        swarm, chaos = RoomSwarm([*COINS], servers.choose_port, seed), Chaos(servers, random)
+        swarm.start()
+        await swarm.until_all_play(STALL_SECONDS)
+        for action in actions(random):
+            await chaos.do(action)
+            await swarm.until_all_play(STALL_SECONDS)
+        await swarm.stop()
+        for name in NODES:
+            servers.signal(name, signal.SIGTERM)
+        for name in NODES:
+            await asyncio.to_thread(servers.wait, name)
+        print(f"{len(chaos.done)} faults, results received: {dict(swarm.games)}")
+        assert servers.faults() == []
+        hands = await check_rooms(servers.postgres.url(), swarm, COINS)
+        void = {hand.number for hand in hands if hand.summary == "void"}
+        for _, entry in servers.entries("interrupted games voided"):
+            assert {*entry["games"]} <= void
+
+    with ExitStack() as stack:
+        postgres = stack.enter_context(Cluster())
+        asyncio.run(upgrade_store(postgres.url()))
+        servers = Servers(stack, folder, postgres, has_all_rooms=True)
+        for name in NODES:
+            servers.start(name)
+        asyncio.run(main(servers))
+
+
 def test_no_act_is_lost_or_applied_twice_whatever_fails(tmp_path: Path) -> None:
     """holdem-3.16, holdem-3.17"""
     run_chaos(tmp_path, 2, 3, 1, lambda _: iter(["kill", "nats", "pause", "postgresql", "drain"]))
+
+
+@pytest.mark.extended
+def test_no_coin_or_game_is_lost_whatever_fails(tmp_path: Path) -> None:
+    """oldmaid-9.14, kuhn-7.1, kuhn-7.3"""
+    run_room_chaos(tmp_path, 1, lambda _: iter(["kill", "nats", "pause", "postgresql", "drain"]))
+
+
+def five_minutes(random: Random) -> Iterator[str]:
+    """Choose actions at random for five minutes."""
+    end = asyncio.get_running_loop().time() + 300.0
+    while asyncio.get_running_loop().time() < end:
+        yield random.choice(["kill", "pause", "nats", "postgresql", "drain"])
+
+
+@pytest.mark.long
+def test_five_minutes_of_faults_in_all_rooms(tmp_path: Path) -> None:
+    run_room_chaos(tmp_path, 0, five_minutes)
 
 
 @pytest.mark.parametrize(
@@ -163,10 +238,4 @@ def test_no_act_is_lost_or_applied_twice_whatever_fails(tmp_path: Path) -> None:
 )
 def test_five_minutes_of_faults(tmp_path: Path, seed: int) -> None:
     """60 users at 12 tables."""
-
-    def actions(random: Random) -> Iterator[str]:
-        end = asyncio.get_running_loop().time() + 300.0
-        while asyncio.get_running_loop().time() < end:
-            yield random.choice(["kill", "pause", "nats", "postgresql", "drain"])
-
-    run_chaos(tmp_path, 12, 5, seed, actions)
+    run_chaos(tmp_path, 12, 5, seed, five_minutes)
