@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 import pytest
@@ -148,6 +149,42 @@ def test_a_link_that_loses_a_message_ends_the_streams_at_both_nodes(run_simulate
             assert len(both.session.events_of(Received)) == 1, "nothing is sent again"
             async with RawClient(both.address) as other:
                 await other.exchange(b"four\n", b"four\n")
+
+    run_simulated(main())
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(1, 50))])
+def test_a_stream_delivers_everything_in_order_or_ends_at_both_nodes(run_simulated: Run, seed: int) -> None:
+    random = Random(seed)
+
+    async def talk(address: Address, number: int) -> None:
+        """Send words, short and long ones, and receive each, or its beginning if the connection ends."""
+        async with RawClient(address) as client:
+            for count in range(30):
+                word = b"%d-%d%s\n" % (number, count, b"x" * random.choice([0, 0, 0, 200_000]))
+                try:
+                    await client.send(word)
+                    answer = await client.receive(len(word))
+                except ConnectionError:
+                    return
+                assert word.startswith(answer)
+                if answer != word:
+                    return
+                await asyncio.sleep(random.uniform(0.0, 1.0))
+
+    async def main() -> None:
+        async with nodes() as both:
+            for bus in both.buses.values():
+                bus.loses = lambda *_: random.random() < 0.02
+            async with asyncio.TaskGroup() as group:
+                for number in range(10):
+                    group.create_task(talk(both.address, number))
+            for bus in both.buses.values():
+                bus.loses = lambda *_: False
+            await asyncio.sleep(2 * link.ANSWER_SECONDS)  # until both nodes have noticed every loss
+            assert both.stream_counts == [0, 0]
+            async with RawClient(both.address) as client:
+                await client.exchange(b"one\n", b"one\n")
 
     run_simulated(main())
 
