@@ -136,9 +136,9 @@ def marks_of(seed: int) -> Sequence[pytest.MarkDecorator]:
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=marks_of(seed)) for seed in range(SEEDS)])
-def test_no_coin_or_game_is_lost_whatever_happens_to_nodes(run_simulated: Run, tmp_path: Path, seed: int) -> None:
+def test_no_coin_or_game_is_lost_whatever_happens_to_nodes(run_simulated: Run, quick_folder: Path, seed: int) -> None:
     """oldmaid-9.14, kuhn-7.1, kuhn-7.3"""
-    url, random = str(tmp_path / "kept.db"), Random(seed)
+    url, random = str(quick_folder / "kept.db"), Random(seed)
 
     async def main() -> None:
         await upgrade_store(url)

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from shutil import disk_usage
 
 import asyncpg
 import pytest
 from bench.cluster import Cluster
 
 from croupier.store.store import upgrade_store
-from tests.store.store_fixture import TempStore
+from tests.store.store_fixture import TempStore, memory_folder
 
 ENGINES = ("sqlite", "postgresql")
 
@@ -20,12 +19,6 @@ async def ask(url: str, sql: str) -> None:
     connection = await asyncpg.connect(url)
     await connection.execute(sql)
     await connection.close()
-
-
-def memory_folder() -> Path | None:
-    """A folder in memory, because many databases are created; None if there is none, or if it is too small."""
-    memory = Path("/dev/shm")
-    return memory if memory.is_dir() and disk_usage(memory).free > 1 << 30 else None
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,8 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from shutil import disk_usage
 from typing import Any, NamedTuple
 
 from croupier.net.event_loop import loop_factory
@@ -14,6 +16,12 @@ from croupier.store.store import Store, open_store
 TIMEOUT_SECONDS = 60.0
 NOON = 1_000_000_000.25
 """The time of all sample data."""
+
+
+def memory_folder() -> Path | None:
+    """A folder in memory, because much is written; None if there is none, or if it is too small."""
+    memory = Path("/dev/shm")
+    return memory if memory.is_dir() and disk_usage(memory).free > 1 << 30 else None
 
 
 class TempStore:
