@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid import table_bench
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
@@ -15,6 +16,7 @@ from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Config
 from croupier.rooms.oldmaid import ROOM
+from croupier.rooms.oldmaid.settings import Settings
 from tests.conformance.oldmaid.faulty_tables import open_faulty_table
 from tests.conformance.oldmaid.test_tables import HONEST
 from tests.conformance.suites import check_server, server_cases
@@ -50,6 +52,18 @@ def test_the_lobby_is_held_once_and_released_once() -> None:
             async with new_context(table).holding_lobby():
                 context.release_lobby()
                 assert table.lobby.locked(), "it is another case that holds it"
+
+    asyncio.run(main())
+
+
+def test_players_of_an_earlier_game_are_not_missing_in_the_next_one() -> None:
+    async def main() -> None:
+        async with open_faulty_table(HONEST) as address:
+            context = new_context(TableUnderTest(address, Config()))
+            first, *_ = [await context.join_player() for _ in range(Settings().players)]
+            with pytest.raises(NotReached, match="begun before"):
+                await context.start_game_with([first])
+            await context.close()
 
     asyncio.run(main())
 

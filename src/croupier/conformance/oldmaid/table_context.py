@@ -58,6 +58,7 @@ class TableContext:
         self._surplus_seconds = surplus_seconds
         self._nick_count = 0
         self._counted_games = 0
+        self._in_earlier_games: set[ScriptedPlayer] = set()
 
     @property
     def table_size(self) -> int:
@@ -188,10 +189,15 @@ class TableContext:
             self.dialogue.clear()
 
     async def start_game_with(self, waiting: Sequence[ScriptedPlayer]) -> DrivenGame:
-        """Start a game with the waiting players and as many more as needed. Raises NotReached if others join."""
+        """Start a game with the waiting players and as many more as needed.
+
+        Raises NotReached if others join, or if the waiting players are in a game that has begun earlier.
+        """
         driven_game = await self._try_start_game(waiting)
         if driven_game is None:
             raise NotReached("others join as well")
+        if self._in_earlier_games.intersection(waiting):
+            raise NotReached("the game has begun before all players had joined")
         return driven_game
 
     async def _try_start_game(
@@ -240,6 +246,9 @@ class TableContext:
             )
         for player in players:
             if player.nick not in listed:
+                received = await player.receive(QUIET_SECONDS)
+                if received is not None and "players" in received.json_object:
+                    self._in_earlier_games.add(player)
                 player.disconnect()
         if not set(listed) <= named.keys():
             for player in players:
