@@ -36,6 +36,15 @@ def results(*arguments: object) -> list[dict[str, Any]]:
     return found
 
 
+def test_a_narrow_terminal_shows_the_results_as_lines() -> None:
+    done = croupier("arena", "kuhn", "random", "book", "--hands", 200, variables={"COLUMNS": "40"})
+    assert max(map(len, done.stdout.splitlines())) <= 40
+    found = re.fullmatch(
+        r"random against book: ([+-]0\.\d{4}) ± 0\.\d{4} coins/hand, 200 hands, finished", " ".join(done.stdout.split())
+    )
+    assert found is not None, done.stdout
+
+
 def test_a_number_of_hands_that_is_rounded_up_is_said() -> None:
     done = croupier("arena", "kuhn", "random", "book", "--hands", 300, "--json")
     assert json.loads(done.stdout)["pairs"][0]["hands"] == 400

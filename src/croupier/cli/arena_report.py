@@ -12,21 +12,22 @@ from croupier.arena.report.summary import Unit, fault_lines
 from croupier.arena.series import PairResult
 from croupier.arena.tournament import TournamentResult
 from croupier.cli.output import print_line
+from croupier.core.plural import format_count
 
 MAX_PRINTED_LEAKS: Final = 10
 
+MIN_TABLE_COLUMNS: Final = 60
+"""A narrower terminal shows the results as lines: a table would have no room for the bots."""
+
 
 def print_results(result: TournamentResult, *, with_leaks: bool = False) -> None:
-    """Print a table of the pairings, then the faults of bots, and what their choices cost them."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in ("bot", "against"):
-        table.add_column(name, overflow="fold")
-    table.add_column("", no_wrap=True)
-    for name in (result.pairs[0].unit, "hands"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for pair in result.pairs:
-        table.add_row(pair.a, pair.b, pair.status, format_mean(pair), f"{pair.hands:,}")
-    Console(highlight=False, markup=False).print(table)
+    """Print the pairings, then the faults of bots, and what their choices cost them."""
+    console = Console(highlight=False, markup=False)
+    if console.width < MIN_TABLE_COLUMNS:
+        for pair in result.pairs:
+            console.print(pair_text(pair))
+    else:
+        console.print(_pair_table(result))
     for pair in result.pairs:
         for line in fault_lines(pair):
             print_line(line)
@@ -35,6 +36,24 @@ def print_results(result: TournamentResult, *, with_leaks: bool = False) -> None
                 print_line(line)
     if with_leaks and not any(lines for pair in result.pairs for lines in pair.leaks.values()):
         print_line("No choice is known to cost a bot anything.")
+
+
+def pair_text(pair: PairResult) -> str:
+    """The result of a pairing as text."""
+    result = f"{format_mean(pair)} {pair.unit}, " if pair.hands else ""
+    return f"{pair.a} against {pair.b}: {result}{format_count(pair.hands, 'hand')}, {pair.status}"
+
+
+def _pair_table(result: TournamentResult) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("bot", "against"):
+        table.add_column(name, overflow="fold")
+    table.add_column("", no_wrap=True)
+    for name in (result.pairs[0].unit, "hands"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for pair in result.pairs:
+        table.add_row(pair.a, pair.b, pair.status, format_mean(pair), f"{pair.hands:,}")
+    return table
 
 
 def format_mean(pair: PairResult) -> str:
