@@ -121,8 +121,9 @@ class HoldemServerBench(Bench):
             await self._learn_stakes()
         server.timeout = server.answer_timeout.for_try(is_patient=is_patient)
         context, deviations, reason = await self._converse(case)
-        if deviations and not self._has_learned and case.rank > FIRST_RANK and server.answer_timeout.has_answered:
-            await self._learn_stakes()  # a referee can find out more
+        may_find_more = case.rank > FIRST_RANK and (bool(deviations) or not case.beside)
+        if may_find_more and not self._has_learned and server.answer_timeout.has_answered:
+            await self._learn_stakes()  # a referee can find out more, as in the run that this case repeats
             context, deviations, reason = await self._converse(case)
         if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
             return Attempt(Outcome.SKIP, "its responses take so long that turns may have expired")
