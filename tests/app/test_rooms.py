@@ -66,7 +66,7 @@ def test_deck_file_deals_its_decks_cyclically(tmp_path: Path) -> None:
 def test_invalid_deck_file_is_an_error_with_the_line(tmp_path: Path, deck: str, message: str) -> None:
     (tmp_path / "deck").write_text(deck)
     done = croupier("serve", "kuhn", "--port", 0, "--deck", tmp_path / "deck")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert message in done.stderr
     assert str(tmp_path / "deck") in done.stderr
     assert "Traceback" not in done.stderr
@@ -74,7 +74,7 @@ def test_invalid_deck_file_is_an_error_with_the_line(tmp_path: Path, deck: str, 
 
 def test_missing_deck_file_is_an_error() -> None:
     done = croupier("serve", "kuhn", "--port", 0, "--deck", "/nowhere/deck")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "/nowhere/deck" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -139,7 +139,7 @@ def test_room_with_tls(tmp_path: Path) -> None:
 def test_certificate_without_key_is_an_error(tmp_path: Path, flag: str) -> None:
     (tmp_path / "half").write_text("")
     done = croupier("serve", "kuhn", "--port", 0, flag, tmp_path / "half")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "found only one of --tls-cert and --tls-key" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -147,7 +147,7 @@ def test_certificate_without_key_is_an_error(tmp_path: Path, flag: str) -> None:
 def test_invalid_certificate_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "rubbish").write_text("rubbish")
     done = croupier("serve", "kuhn", "-p", 0, "--tls-cert", tmp_path / "rubbish", "--tls-key", tmp_path / "rubbish")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("croupier: ")
     assert "Traceback" not in done.stderr
 

@@ -77,15 +77,15 @@ def test_lines_of_the_acpc_log_have_the_results(tmp_path: Path) -> None:
         assert {*names.split("|")} == {"tight", "random"}
 
 
-def test_hands_with_other_results_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hands_with_other_results_are_refused(tmp_path: Path) -> None:
     recorded(tmp_path / "in", "kuhn", ("equilibrium", "random"))
     chunks = tmp_path / "in" / CHUNKS_FILE
     first, rest = chunks.read_text().split("\n", 1)
     chunk = json.loads(first)
     chunk["tally"]["plain"]["total"] += 0.5
     chunks.write_text(f"{json.dumps(chunk)}\n{rest}")
-    assert export(tmp_path / "out", tournament=tmp_path / "in") == 1
-    assert "chunk 0 of equilibrium v random has other results when it is played again" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="chunk 0 of equilibrium v random has other results when it is played again"):
+        export(tmp_path / "out", tournament=tmp_path / "in")
     assert not (tmp_path / "out").exists()
 
 
@@ -117,7 +117,7 @@ def test_a_tournament_is_exported_with_its_data_sheet(tmp_path: Path, capsys: py
     assert (sheet["rows"], sheet["title"]) == (400, "Hands of a tournament: Kuhn poker")
     assert tournament.plan.digest in sheet["chosen"]
     assert "follow from the seed 3" in (tmp_path / "out" / "README.md").read_text()
-    assert export(tmp_path / "log", export_format="acpc", tournament=tmp_path / "in") == 1
-    assert "found --format acpc for hands of kuhn; allowed: rows, parquet" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="found --format acpc for hands of kuhn; allowed: rows, parquet"):
+        export(tmp_path / "log", export_format="acpc", tournament=tmp_path / "in")
     with pytest.raises(ValueError, match="found --room with --tournament"):
         export(tmp_path / "log", room="kuhn", tournament=tmp_path / "in")

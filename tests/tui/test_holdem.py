@@ -234,7 +234,7 @@ def test_the_password_prompt_does_not_echo(tmp_path: Path) -> None:
 def test_end_of_input_at_the_name_prompt_ends_the_program() -> None:
     with sitting(9) as seat:
         seat.plays(("", "Name: "), ("\x04", "croupier: username and password are required"))
-        seat.leaves(1)
+        seat.leaves(2)
 
 
 def test_an_unknown_game_is_reported() -> None:

@@ -47,10 +47,10 @@ def test_an_unusable_token_is_an_error_that_does_not_show_it(
 ) -> None:
     (tmp_path / "token").write_text("short")
     done = croupier("serve", "kuhn", "--port", 0, *flags, "--admin-token-file", tmp_path / "token")
-    assert (done.returncode, error in done.stderr, done.stdout) == (1, True, "")
+    assert (done.returncode, error in done.stderr, done.stdout) == (2, True, "")
     assert "short" not in done.stderr
 
 
 def test_a_token_file_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     done = croupier("serve", "kuhn", "--port", 0, "--web-port", 0, "--admin-token-file", tmp_path / "none")
-    assert (done.returncode, "No such file" in done.stderr, done.stdout) == (1, True, "")
+    assert (done.returncode, "No such file" in done.stderr, done.stdout) == (2, True, "")

@@ -103,7 +103,7 @@ def test_a_class_in_a_file_plays_old_maid_with_a_person(run: Run, log: Log, tmp_
 @pytest.mark.parametrize("room", ["holdem", "oldmaid"])
 def test_a_bot_that_does_not_exist_is_refused_at_the_start(room: str) -> None:
     done = croupier("serve", room, "--port", "0", "--bot", "random", "--bot", "nothing.py:X")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "found the bot 'nothing.py:X': there is no such file" in done.stderr
 
 
@@ -243,5 +243,5 @@ def test_no_more_programs_run_than_are_allowed(run: Run, log: Log, monkeypatch: 
 )
 def test_a_bot_that_cannot_join_people_is_refused_at_the_start(arguments: list[str], found: str) -> None:
     done = croupier("serve", "holdem", "--port", "0", "--bot", *arguments)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert found in done.stderr

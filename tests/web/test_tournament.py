@@ -109,5 +109,5 @@ def test_a_server_shows_what_the_arena_writes(tmp_path: Path) -> None:
 
 def test_a_tournament_needs_a_web_app(tmp_path: Path) -> None:
     done = croupier("serve", "kuhn", "--port", 0, "--tournament", tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "found --tournament without a web app; allowed: both" in done.stderr
