@@ -4,14 +4,13 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import isfunction
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,19 +41,44 @@ settings.load_profile("full")
 
 PARAMETERS = type(pytest.param())
 
+WAITING_MODULES = (
+    "cluster/test_chaos.py",
+    "conformance/test_faulty_clients.py",
+    "cli/test_check.py",
+    "conformance/holdem/test_faulty_bots.py",
+    "conformance/test_matrix.py",
+    "conformance/test_client.py",
+    "cluster/test_oldmaid_nodes.py",
+    "conformance/test_faulty_programs.py",
+    "arena/test_holdem_programs.py",
+    "tui/test_lobby.py",
+    "cli/test_serve_oldmaid.py",
+    "app/test_closing.py",
+    "cli/test_play_own_bots.py",
+    "web/test_own_bots.py",
+    "cluster/test_account_nodes.py",
+    "mcp/test_table.py",
+    "arena/test_programs.py",
+    "cli/test_serve_holdem.py",
+    "conformance/holdem/test_slowness.py",
+    "cluster/test_nats_restart.py",
+    "tui/test_holdem.py",
+    "web/test_arena_page.py",
+    "tui/test_plain.py",
+    "conformance/test_run.py",
+)
+"""Modules whose tests mostly wait for processes and timers, those that wait for the longest time first."""
+
 POSTGRESQL = {"cluster", "restartable_cluster"}
 """Fixtures that start a PostgreSQL server."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> Iterator[None]:
     """Leave twins of tests to `make test-all`: on PostgreSQL, which takes seconds to start, and on a second event loop.
 
     `make test` runs the tests of `tests/net` on both event loops. With the compiled wheel, tests marked `interpreted`
-    are left out.
-
-    Modules are mixed, in the same way in every run: tests that wait stand beside each other in their folders, and would
-    keep all workers of pytest-xdist waiting at the same time.
+    are left out. What is selected then is ordered for the workers of pytest-xdist.
     """
     if find_spec(COMPILED_CODE):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("interpreted")])
@@ -66,7 +90,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
         is_second_loop = is_twin and "tests/net/" not in item.nodeid
         if "postgresql" in texts or POSTGRESQL & {*item.fixturenames} or is_second_loop:
             item.add_marker("extended")
-    items.sort(key=lambda item: crc32(str(item.path.relative_to(TESTS)).encode()))
+    yield
+    if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
+        items[:] = with_waiting_spread(items, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+
+
+def with_waiting_spread(items: Sequence[pytest.Function], workers: int) -> list[pytest.Function]:
+    """Order tests so that each worker of pytest-xdist begins with those that wait, while others compute.
+
+    The workers begin with equal parts of the tests, and take over from each other when they are done. All other tests
+    stay in their order, because those of a folder share what is costly to compute.
+    """
+    ranks = {path: rank for rank, path in enumerate(WAITING_MODULES)}
+    waiting: list[list[pytest.Function]] = [[] for _ in WAITING_MODULES]
+    others: list[pytest.Function] = []
+    for item in items:
+        rank = ranks.get(item.path.relative_to(TESTS).as_posix())
+        (others if rank is None else waiting[rank]).append(item)
+    rest, size = iter(others), len(items) // workers
+    ordered: list[pytest.Function] = []
+    for worker in range(workers):
+        part = [*chain(*waiting[worker::workers])]
+        ordered += [*part, *islice(rest, max(0, size - len(part)))]
+    return [*ordered, *rest]
 
 
 def is_left_out(mark: str, config: pytest.Config) -> bool:

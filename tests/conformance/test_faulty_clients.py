@@ -181,7 +181,7 @@ def tried(
 
 @pytest.mark.parametrize(
     "rogue",
-    one_for_each(FAILING, lambda rogue: [rogue.clause], 3, first_of=10),
+    one_for_each(FAILING, lambda rogue: [rogue.clause], 3, first_of=11),
     ids=lambda rogue: "-".join((*rogue[:2], rogue.clause, *["strict"][: rogue.strict])),
 )
 def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
