@@ -50,9 +50,9 @@ class Attempt(NamedTuple):
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
     With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
     same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. A case that does not
-    `apply` is about a dialect that the program does not speak. `stderr` is what a client under test has written.
-    `was_reset`: something is missing, but the server has reset the connection, which may have discarded it; only a
-    reset in every try shows anything.
+    `apply` is about a dialect that the program does not speak, or about a deck that it is not given. `stderr` is what a
+    client under test has written. `was_reset`: something is missing, but the server has reset the connection, which may
+    have discarded it; only a reset in every try shows anything.
     """
 
     outcome: Outcome

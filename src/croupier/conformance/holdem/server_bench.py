@@ -112,7 +112,8 @@ class HoldemServerBench(Bench):
         if case.dialect is not None and case.dialect != server.dialect:
             return inapplicable(case.dialect)
         if case.needs_luck and not self._config.deals_deck:
-            return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them", is_final=True)
+            needed = "the cards decide it: --deck-flag has the server deal them"
+            return Attempt(Outcome.SKIP, needed, is_final=True, applies=False)
         if case.judges_deals:
             return await self._walks.judge_deals()
         if case.play is None:
