@@ -26,7 +26,7 @@ VARIATION_RANK: Final = 2
 WALK_RANK: Final = 3
 DEAL_RANK: Final = 4
 """The order of the cases: before anybody plays, those that need an empty game, as long as there is one, plain requests,
-requests of other forms, random hands, and what is counted over all of these."""
+requests of other forms, random hands, and what is counted over all of these, or uses the empty game up."""
 
 VARIATION_CLAUSES: Final = frozenset({"holdem-1.3", "holdem-1.6", "holdem-1.7", "holdem-1.8"})
 """The clauses about the form of requests and refusals: what is wrong with plain requests shows there, too."""
@@ -66,13 +66,13 @@ class HoldemServerCase(Case):
 
 
 def _rank_of(transcript: Transcript) -> int:
-    """Return the rank of a transcript. Players who join an empty game may leave none behind: they come late."""
+    """Return the rank of a transcript. Players who join an empty game may leave none behind: they come last."""
+    needs_empty_game = not first_to_join(transcript)
+    if needs_empty_game and any(line.text.startswith("POST /games/$game/players") for line in transcript.lines):
+        return DEAL_RANK
     if transcript.clauses[0] in VARIATION_CLAUSES:
         return VARIATION_RANK
-    if first_to_join(transcript):
-        return REQUEST_RANK
-    joins_empty_game = any(line.text.startswith("POST /games/$game/players") for line in transcript.lines)
-    return VARIATION_RANK if joins_empty_game else EMPTY_GAME_RANK
+    return EMPTY_GAME_RANK if needs_empty_game else REQUEST_RANK
 
 
 def is_sequential(transcript: Transcript) -> bool:
