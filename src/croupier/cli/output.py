@@ -61,9 +61,9 @@ def fail_of(error: ValueError | OSError) -> int:
     >>> fail_of(ConnectionError("no house answers"))
     1
     """
-    # The error about a certificate of a server is a ValueError, too.
-    is_wrong_use = error.filename is not None if isinstance(error, OSError) else True
-    return fail(error, WRONG_USE_STATUS if is_wrong_use else 1)
+    # An error about the certificate of a server is both, and names no file.
+    has_failed = isinstance(error, OSError) and error.filename is None
+    return fail(error, 1 if has_failed else WRONG_USE_STATUS)
 
 
 def error_at(place: str, error: object) -> str:

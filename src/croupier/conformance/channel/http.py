@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, HttpResponseParser, parse_url
@@ -86,6 +87,14 @@ def is_persistent(headers: Mapping[str, str], version: str) -> bool:
     """Whether the connection stays open after a message with these headers (RFC 9112, section 9.3)."""
     options = {option.strip() for option in headers.get("connection", "").lower().split(",")}
     return "keep-alive" in options if version == "1.0" else "close" not in options
+
+
+def is_server_fault(status: int) -> bool:
+    """Whether a status reports a fault of the server.
+
+    501 is a refusal: the server has the method on no path (RFC 9110, section 15.6.2).
+    """
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED
 
 
 class _MessageParts:

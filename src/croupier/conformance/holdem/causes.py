@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest, is_server_fault
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
 from croupier.conformance.holdem.deviations import HttpDeviation
 from croupier.conformance.holdem.dialects import (
@@ -15,7 +15,6 @@ from croupier.conformance.holdem.dialects import (
     is_answered_with_guid,
 )
 from croupier.conformance.holdem.operations import operation_name
-from croupier.conformance.holdem.replay_tables import NOT_IMPLEMENTED, SERVER_ERROR
 from croupier.conformance.holdem.schema import parse_game, parse_games
 from croupier.rooms.holdem.wire import Dialect
 
@@ -74,8 +73,7 @@ def _status_cause(wanted: int, found: int, *, is_hspe_go: bool) -> Cause | None:
         return dialect_cause([HSPE_GO_DIALECT])
     if wanted < 300 and 200 <= found < 300:
         return STATUS_CAUSES.get((wanted, found), ANOTHER_SUCCESS)
-    is_internal_error = found >= SERVER_ERROR and found != NOT_IMPLEMENTED
-    return INTERNAL_ERROR if is_internal_error else STATUS_CAUSES.get((wanted, found))
+    return INTERNAL_ERROR if is_server_fault(found) else STATUS_CAUSES.get((wanted, found))
 
 
 def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go: bool) -> Cause | None:

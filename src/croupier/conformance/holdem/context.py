@@ -203,7 +203,7 @@ class HoldemContext(Exchange):
         If other cases play, wait for one: a server may keep no empty game while another one has a free seat.
         """
         while not (game := await self._find_empty_game()):
-            if not self.server.games_in_use or self.server.empty_game_seconds_left <= 0:
+            if self.server.games_in_use <= self._games or self.server.empty_game_seconds_left <= 0:
                 return ""
             self.server.empty_game_seconds_left -= EMPTY_GAME_POLL_SECONDS
             await asyncio.sleep(EMPTY_GAME_POLL_SECONDS)

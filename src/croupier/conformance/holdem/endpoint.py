@@ -17,6 +17,9 @@ from croupier.http.auth import basic_authorization
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
+MAX_EMPTY_GAME_SECONDS: Final = 10.0
+"""How long cases of a run wait for a game without players, in all."""
+
 TURN_SECONDS: Final = 15.0
 """The time limit of a turn (holdem-4.15)."""
 
@@ -56,10 +59,6 @@ class JoinedSeat(Struct):
     role: str
     game: str
     player_id: str
-
-
-MAX_EMPTY_GAME_SECONDS: Final = 10.0
-"""How long cases of a run wait for a game without players, in all."""
 
 
 class ServerUnderTest:

@@ -7,7 +7,7 @@ from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.http import ReceivedResponse, is_server_fault
 from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.deviations import NotReached
@@ -27,13 +27,11 @@ from croupier.conformance.holdem.replay_tables import (
     LEAVING_CLAUSES,
     LOGIN_CLAUSES,
     NOT_FOUND,
-    NOT_IMPLEMENTED,
     OTHER_LOGIN_CLAUSES,
     PREFIX_COMPARED_HEADERS,
     READING_CLAUSES,
     REFUSALS,
     RULED_HEADERS,
-    SERVER_ERROR,
     SETUP_CLAUSES,
     SUCCESS_CLAUSES,
     TOO_MANY_REQUESTS,
@@ -169,7 +167,7 @@ class ReplayChecks:
 
     def _status_outcome(self, wanted: int, found: int) -> Outcome | None:
         """Return the outcome of an unexpected status, None if the clause decides it."""
-        if found >= SERVER_ERROR and found != NOT_IMPLEMENTED:
+        if is_server_fault(found):
             return Outcome.FAIL
         if self._clauses[0] == "holdem-4.4" and wanted == 400:  # the document defines no status for a malformed act
             return Outcome.CHOICE if found >= wanted else None

@@ -60,12 +60,6 @@ UNAUTHORIZED: Final = 401
 NOT_FOUND: Final = 404
 TOO_MANY_REQUESTS: Final = 429
 
-SERVER_ERROR: Final = 500
-"""The lowest status that reports a fault of the server."""
-
-NOT_IMPLEMENTED: Final = 501
-"""The server knows the method for no path, which is a refusal and not a fault (RFC 9110, section 15.6.2)."""
-
 BLINDS_OF_TWO_CLAUSE: Final = "holdem-6.4"
 """Who posts which blind if there are two players."""
 

@@ -128,7 +128,7 @@ class HouseBench(Bench):
     async def _find_earlier_fault(self, case: HouseServerCase, number: int) -> ScriptedClient | None:
         """Return a conversation in which the house answers a message that requires no answer.
 
-        Such an answer may arrive behind the next message, which then seems to be the one with the wrong answer: play
+        Such an answer may arrive after the next message, which then seems to be the one with the wrong answer: play
         the case slowly. Returns None if there is no such conversation.
         """
         for later in range(number, number + MAX_SLOW_TRIES):

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.http import ReceivedResponse, is_server_fault
 from croupier.conformance.holdem.deviations import HttpDeviation, default_outcome
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
@@ -86,7 +87,7 @@ class ExchangeChecker:
         command, request, status = pending.command, pending.request, response.status
         is_done = 200 <= status < 300
         yield from self._check_request(pending, response)
-        if status >= 500 and status not in {501, 503}:
+        if is_server_fault(status) and status != HTTPStatus.SERVICE_UNAVAILABLE:
             yield Departure(HOUSE, Violation("holdem-8.2", f"the status {status}", "an answer"))
         match command:
             case Act() if pending.game is not None:
