@@ -185,7 +185,10 @@ def tried(
     ids=lambda rogue: "-".join((*rogue[:2], rogue.clause, *["strict"][: rogue.strict])),
 )
 def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
-    (result,) = tried(rogue.room, command(rogue.room, "client", rogue.habit), rogue.case, strict=rogue.strict)
+    line = command(rogue.room, "client", rogue.habit)
+    (result,) = tried(rogue.room, line, rogue.case, strict=rogue.strict)
+    if result.outcome is Outcome.PASS:  # on a busy machine, the end of a client after its game may be seen too late
+        (result,) = tried(rogue.room, line, rogue.case, strict=rogue.strict)
     assert result.outcome is Outcome.FAIL, result.note
     assert result.failure is not None
     assert result.failure.clause == rogue.clause, result.failure
