@@ -19,6 +19,9 @@ type Trial = Callable[[HoldemClientCase], Awaitable[Attempt]]
 MIN_RUNS: Final = 2
 """How often the bot has to go on without what it cannot take, and to crash with it."""
 
+MAX_RUNS: Final = 8
+"""How often the bot may play until it has crashed that often: not each run deals what it cannot take."""
+
 
 class Feature(NamedTuple):
     """Something in a Game that a bot may not be able to take: the clause that allows it, and how to leave it out."""
@@ -65,7 +68,7 @@ async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) ->
     for clause, text, is_in, leave_out in FEATURES:
         if is_in(game):
             without = replace(case, setup=replace(case.setup, transform_body=game_transform(leave_out)))
-            if await _all_crash(run, without, crash=False) and await _all_crash(run, case, crash=True):
+            if await _never_crashes(run, without) and await _crashes_with(is_in, run, case):
                 return attempt.blamed(clause, Cause(text, clause=clause))
     return attempt
 
@@ -81,12 +84,27 @@ async def explain_variation(case: HoldemClientCase, attempt: Attempt, run: Trial
     return attempt.blamed(case.clause, None)
 
 
-async def _all_crash(run: Trial, case: HoldemClientCase, *, crash: bool) -> bool:
-    """Whether the bot crashes in all runs of a case, or in none."""
+async def _never_crashes(run: Trial, case: HoldemClientCase) -> bool:
+    """Whether the bot goes on in each of MIN_RUNS runs."""
     for _ in range(MIN_RUNS):
-        if is_crash(await run(case)) is not crash:
+        if is_crash(await run(case)):
             return False
     return True
+
+
+async def _crashes_with(is_in: Callable[[Mapping[str, Any]], bool], run: Trial, case: HoldemClientCase) -> bool:
+    """Whether the bot crashes again MIN_RUNS times, and only when it has read a Game that the predicate is true for."""
+    crashes = 0
+    for _ in range(MAX_RUNS):
+        attempt = await run(case)
+        if is_crash(attempt):
+            game = _last_game(attempt)
+            if game is None or not is_in(game):
+                return False
+            crashes += 1
+        if crashes == MIN_RUNS:
+            return True
+    return False
 
 
 def _last_game(attempt: Attempt) -> Mapping[str, Any] | None:
