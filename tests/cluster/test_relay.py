@@ -153,6 +153,23 @@ def test_a_link_that_loses_a_message_ends_the_streams_at_both_nodes(run_simulate
     run_simulated(main())
 
 
+@pytest.mark.parametrize("part", range(4))
+def test_a_client_that_comes_at_the_end_of_an_outage_is_served(run_simulated: Run, part: int) -> None:
+    async def main() -> None:
+        async with nodes() as both, RawClient(both.address) as client:
+            await client.exchange(b"one\n", b"one\n")
+            await client.send(b"two\n")
+            both.buses["bea"].is_cut_off = True
+            await asyncio.sleep(2 * link.ANSWER_SECONDS + part / 4 * link.CHECK_SECONDS)
+            both.buses["bea"].is_cut_off = False
+            async with RawClient(both.address) as other:
+                await other.exchange(b"three\n", b"three\n")
+                await asyncio.sleep(2 * link.ANSWER_SECONDS)
+                await other.exchange(b"four\n", b"four\n")
+
+    run_simulated(main())
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(1, 50))])
 def test_a_stream_delivers_everything_in_order_or_ends_at_both_nodes(run_simulated: Run, seed: int) -> None:
     random = Random(seed)

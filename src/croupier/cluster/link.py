@@ -114,7 +114,7 @@ class Link:
 
     def send(self, message: StreamMessage) -> None:
         """Send a message, together with others of the same turn of the event loop."""
-        if not self._messages and self._sent == self._acknowledged:
+        if not self._is_waiting:
             self._waiting_since = self._now()
         self._messages.append(message)
         self._has_work.set()
@@ -150,8 +150,7 @@ class Link:
 
     def check(self) -> None:
         """Send again what may be sent twice, and look for what was not acknowledged in time."""
-        is_waiting = self._messages or self._sent > max(self._acknowledged, FIRST)
-        if is_waiting and self._now() - self._waiting_since > ANSWER_SECONDS:
+        if self._is_waiting and self._now() - self._waiting_since > ANSWER_SECONDS:
             self._begin_anew()
         elif self._has_to_acknowledge or self._sent == FIRST > self._acknowledged:
             self._has_work.set()
@@ -160,12 +159,17 @@ class Link:
         """Send nothing more."""
         self._task.cancel()
 
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether messages are to be sent or acknowledged; the first batch alone may wait until the other side is there."""
+        return bool(self._messages) or self._sent > max(self._acknowledged, FIRST)
+
     def _begin_anew(self) -> None:
         """End what depends on the link: here, and there when the first batch of the new one arrives."""
         self.id, self._sent, self._acknowledged = next(self._ids), 0, 0
-        self._messages.clear()
-        self._has_work.set()
         self._on_broken(self._process, None)
+        self._messages.clear()  # of streams that have ended there, too
+        self._has_work.set()
 
     async def _send_all(self) -> None:
         subject = link_subject(self._process)
