@@ -59,13 +59,13 @@ def test_croupiers_server_passes_and_every_case_is_printed() -> None:
 
 def test_a_holdem_server_is_tested_at_its_url() -> None:
     with Serving("holdem", "--port", "0", "--log-level", "error") as server:
-        result = check("holdem/2.2", f"http://{server.address}/")
+        result = check("holdem/2.2/a-new-user", f"http://{server.address}/")
     assert (result.returncode, result.stderr) == (0, "")
     assert cases(result.stdout, "PASS")
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize(("room", "section"), [("kuhn", "kuhn/4.1"), ("holdem", "holdem/2.2")])
+@pytest.mark.parametrize(("room", "section"), [("kuhn", "kuhn/4.1"), ("holdem", "holdem/2.2/a-new-user")])
 def test_a_server_is_tested_over_tls(room: str, section: str, tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")

@@ -67,8 +67,8 @@ def servers(*extended: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", names)
 
 
-quick_servers = servers("oldmaid")
-"""A game of Old Maid ends with some seconds of waiting."""
+quick_servers = servers("oldmaid", "web")
+"""A game of Old Maid ends with some seconds of waiting, and the web app has the HTTP server of hold'em."""
 
 STALLED_TURNS = 50
 """Turns of the event loop in which nothing happens."""

@@ -46,14 +46,19 @@ def attack(server: Server, *pieces: bytes, times: int = 1) -> Attacker:
     "pieces",
     [
         pytest.param([HEAD, *[b"a:\r\n" * 1000] * 200], id="short headers"),
-        pytest.param([HEAD, *[b"a: " + b"x" * 8000 + b"\r\n"] * 200], id="long headers"),
+        pytest.param([HEAD, *[b"a: " + b"x" * 8000 + b"\r\n"] * 200], id="long headers", marks=pytest.mark.extended),
         pytest.param([CHUNKED, b"0\r\n", *[b"a:\r\n" * 1000] * 200], id="trailers"),
-        pytest.param([CHUNKED, b"0\r\na: ", *[b"x" * 8000] * 200], id="a trailer without an end"),
-        pytest.param([CHUNKED, b"1;x=", *[b"x" * 8000] * 200], id="a chunk extension without an end"),
+        pytest.param(
+            [CHUNKED, b"0\r\na: ", *[b"x" * 8000] * 200], id="a trailer without an end", marks=pytest.mark.extended
+        ),
+        pytest.param(
+            [CHUNKED, b"1;x=", *[b"x" * 8000] * 200], id="a chunk extension without an end", marks=pytest.mark.extended
+        ),
         pytest.param([CHUNKED, *[b"1\r\nx\r\n" * 1000] * 200], id="short chunks"),
         pytest.param(
             [b"POST /users/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", *[b"x" * 8000] * 200],
             id="a body without an end",
+            marks=pytest.mark.extended,
         ),
         pytest.param([CHUNKED, b"fffffffffff\r\n", *[b"x" * 8000] * 200], id="a chunk without an end"),
     ],

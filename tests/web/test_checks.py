@@ -22,6 +22,7 @@ from croupier.web.check_targets import Asker, TargetRules
 from croupier.web.config import WebConfig
 from tests.conformance.programs import command
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.sampling import extended
 from tests.web.app_fixture import Browser, serve, web_app
 
 CONFIG = WebConfig(checks_per_minute=100)
@@ -112,7 +113,7 @@ async def tls_server(authority: trustme.CA, name: str = "127.0.0.1") -> AsyncIte
         yield f"127.0.0.1:{port}"
 
 
-@pytest.mark.parametrize("name", ["127.0.0.1", "students-laptop"])
+@pytest.mark.parametrize("name", extended(["127.0.0.1", "students-laptop"], 2))
 def test_a_server_with_tls_is_tested_with_its_certificate_authority(name: str, run: Run) -> None:
     async def main() -> None:
         authority = trustme.CA()

@@ -18,6 +18,7 @@ from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import FaultyServer
 from tests.conformance.holdem.test_server import ALL, check
 from tests.conformance.suites import check_server
+from tests.sampling import extended
 
 FAST = 0.1
 CASES = [case for name in ("what-everybody-brings", "whose-cards-are-shown") for case in ALL if case.id.endswith(name)]
@@ -35,7 +36,7 @@ def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timeouts, "MUTE_SECONDS", FAST / 2)
 
 
-@pytest.mark.parametrize("at", [1, 4, 12, 16], ids=lambda at: f"answer {at}")
+@pytest.mark.parametrize("at", extended([1, 4, 16, 12], 2), ids=lambda at: f"answer {at}")
 def test_one_answer_that_comes_late_is_no_failure(at: int) -> None:
     results = check(CASES, faulty=slow(at, at, 3 * FAST))
     assert {result.outcome for result in results} == {Outcome.PASS}
@@ -48,6 +49,7 @@ def test_a_server_that_is_only_slow_to_begin_is_tried_again() -> None:
     assert [result.outcome for result in results] == [Outcome.PASS]
 
 
+@pytest.mark.extended
 def test_a_server_that_is_always_slow_is_waited_for() -> None:
     results = check(CASES[:1], faulty=slow(1, 1000, 1.5 * FAST))
     assert {result.outcome for result in results} == {Outcome.PASS}

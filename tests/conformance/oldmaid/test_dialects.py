@@ -13,7 +13,7 @@ from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Draw, Message, Wire, WireRole
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
-from tests.sampling import in_one_test
+from tests.sampling import extended, in_one_test
 
 CARD = '{"result":"ok","card":["10","spades"]}'
 QUEEN = '{"result":"ok","card":["Q","spades"]}'
@@ -199,7 +199,9 @@ def test_reading_depends_on_the_request() -> None:
     assert [str(one.message) for one in found] == ['{"result":"error","message":"no"}', THROWN, '{"result":"ok"}']
 
 
-@pytest.mark.parametrize("card", [b'["\xff","spades"]', b"[" * 20_000 + b"]" * 20_000], ids=["no UTF-8", "deep"])
+@pytest.mark.parametrize(
+    "card", extended([b'["\xff","spades"]', b"[" * 20_000 + b"]" * 20_000], 2), ids=["no UTF-8", "deep"]
+)
 def test_answer_that_cannot_be_read_fails(card: bytes) -> None:
     (received,) = MessageReader("player").feed(b'{"result":"ok","card":%s}' % card)
     assert received.json_object == {}

@@ -13,6 +13,7 @@ from croupier.core.referee import HOUSE
 from tests.conformance.oldmaid.faulty_tables import FAULTY_TABLES, open_faulty_table
 from tests.conformance.oldmaid.test_tables import HONEST
 from tests.conformance.oldmaid.test_tables import run as run_table
+from tests.sampling import extended
 
 
 def test_replay_skips_impossible_actions() -> None:
@@ -47,7 +48,7 @@ def test_replay_skips_impossible_actions() -> None:
     assert [str(one.message) for one in context.dialogue if '"message":"oldmaid-8.4' in str(one.message)] != []
 
 
-@pytest.mark.parametrize("name", ["throws-twice", "card-twice"])
+@pytest.mark.parametrize("name", extended(["card-twice", "throws-twice"], 2))
 def test_table_failure_is_shrunk(name: str) -> None:
     faulty = next(faulty for faulty in FAULTY_TABLES if faulty.name == name)
     result = next(result for result in run_table(faulty, faulty.selection, timeout=5.0) if result.failure is not None)

@@ -9,7 +9,7 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, parse_transcript
 from tests.conformance.tap.random_session import FollowedHarness
 from tests.rooms.holdem.transcript_harness import TRANSCRIPTS, InProcessDriver
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 from tests.transcript_drivers import play_http_transcript
 
 TRANSCRIPTS_BY_NAME = {transcript.name: transcript for transcript in TRANSCRIPTS}
@@ -147,7 +147,7 @@ class ChangedResponses(FollowedHarness):
         super().feed(passage, side, data)
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", extended(FAULTS, 2))
 def test_faulty_house_is_found(name: str) -> None:
     transcript, clause, change = FAULTS[name]
     with ChangedResponses(TRANSCRIPTS_BY_NAME[transcript], change) as harness:

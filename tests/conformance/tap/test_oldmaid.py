@@ -22,7 +22,7 @@ from croupier.replay.transcript_house import Harness
 from croupier.replay.transcript_table import make_table, peer_addresses, table_harness, table_settings
 from croupier.rooms.oldmaid.wire import Wire
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 from tests.transcript_drivers import play_json_transcript
 
 
@@ -94,7 +94,7 @@ def follow(transcript: Transcript, chop: int = 0) -> FollowedHarness:
     return harness
 
 
-@pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
+@pytest.mark.parametrize("chop", extended([0, 1], 2), ids=["whole", "byte-by-byte"])
 @pytest.mark.parametrize("transcript", sampled(TABLE_TRANSCRIPTS, 4), ids=lambda transcript: transcript.name)
 def test_our_table_is_right_in_every_transcript(transcript: Transcript, chop: int) -> None:
     assert follow(transcript, chop).found(HOUSE) == set()
