@@ -161,7 +161,7 @@ class Link:
 
     @property
     def _is_waiting(self) -> bool:
-        """Whether messages are to be sent or acknowledged; the first batch alone may wait until the other side is there."""
+        """Whether messages are to be sent or acknowledged; the first batch may wait until the other side is there."""
         return bool(self._messages) or self._sent > max(self._acknowledged, FIRST)
 
     def _begin_anew(self) -> None:
