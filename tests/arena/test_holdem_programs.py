@@ -82,8 +82,8 @@ def test_results_of_programs_are_adjusted(monkeypatch: pytest.MonkeyPatch) -> No
     [
         ("illegal", 30, ["holdem-4.7: found -1; allowed: ", "it ended during the hand with exit status 0"]),
         ("crash", 30, 3 * ["it ended during the hand with exit status 1: ValueError: no idea"]),
-        ("leave", 30, 3 * ["it ended during the hand with exit status 0"]),
-        ("malformed", 2, ["no act for 2 seconds"]),
+        pytest.param("leave", 30, 3 * ["it ended during the hand with exit status 0"], marks=pytest.mark.extended),
+        pytest.param("malformed", 2, ["no act for 2 seconds"], marks=pytest.mark.extended),
         ("hang", 2, ["no act for 2 seconds"]),
         ("twins", 2, ["no act for 2 seconds"]),
     ],

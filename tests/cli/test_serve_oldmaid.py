@@ -151,6 +151,7 @@ def test_an_unfinished_game_is_void_at_shutdown_and_its_deal_verifies(
     assert (len(hand["cards"]), hand["net"]) == (5, [0, 0])
 
 
+@pytest.mark.extended
 def test_waiting_players_are_disconnected_at_once_at_shutdown() -> None:
     with serving("--drain-seconds", 30) as server:
         player = talk(server)
@@ -221,6 +222,7 @@ def test_an_idle_client_is_disconnected() -> None:
         assert player.ends()
 
 
+@pytest.mark.extended
 def test_a_client_above_the_connection_limit_gets_an_error() -> None:
     with serving("--max-connections", 1) as server:
         first = talk(server)

@@ -99,6 +99,7 @@ def test_coins_follow_the_client_from_node_to_node(houses: Houses) -> None:
     assert houses.check_coins() == COINS + 8 * 2
 
 
+@pytest.mark.extended
 def test_connections_to_different_nodes_share_one_purse(houses: Houses) -> None:
     """kuhn-7.3"""
     callers = [houses.nodes[NODES[number % 3]].call() for number in range(COINS + 1)]

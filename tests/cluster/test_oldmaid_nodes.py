@@ -162,6 +162,7 @@ def test_another_node_takes_over_the_table_of_one_that_fails(tables: Tables, fau
     assert [(hand.number, hand.summary == "void") for hand in tables.hands()] == [(1, True), (2, False)]
 
 
+@pytest.mark.extended
 def test_a_node_that_stops_hands_the_table_over(tables: Tables) -> None:
     """oldmaid-9.12"""
     owner, others = tables.owner, tables.others

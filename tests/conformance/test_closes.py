@@ -267,7 +267,7 @@ class Limited:
                 effects += probe.on(Left(HOUSE), now)
 
 
-@pytest.mark.parametrize("limit", [0.001, 0.02, 0.05, 0.1, 0.25])
+@pytest.mark.parametrize("limit", extended([0.001, 0.02, 0.05, 0.1, 0.25], 2))
 @pytest.mark.parametrize("way", extended([0.03, 0.0, 0.5], 3))
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 50])
 def test_a_farewell_of_a_limit_that_crosses_a_message_is_no_fault(limit: float, way: float, part: int) -> None:

@@ -141,6 +141,7 @@ def test_a_client_that_is_no_good_is_distinguished_from_the_server(
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
 
 
+@pytest.mark.extended
 def test_a_good_client_that_leaves_a_silent_server_has_played_well(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", server=None, client="gives-up")
     hand_in(tmp_path / "class", "bob", server="hangs", client=None)
