@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 FUZZ_SECONDS ?= 60
 # The requirement files that `make audit` reads.
 AUDITED ?= run dev browser bench interop fuzz
-# Many tests wait for a process or a timer, so run 4 workers per processor.
+# Many tests wait for a process or a timer, so run 3 workers per processor.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 
 # Python reuses its bytecode and the rewritten tests even where the environment says not to write them.
