@@ -145,14 +145,14 @@ def test_only_an_administrator_drains_the_server_and_only_once(run: Run) -> None
 def test_accounts_and_the_ledger_are_shown(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with await open_store(str(tmp_path / "store.db")) as store:
-            await store.add_account("marta", "$hash", coins=50, reason="<welcome>")
-            await store.credit("marta", -20, reason="paid out")
+            await store.add_account("marta", "$hash", coins=5000, reason="<welcome>")
+            await store.credit("marta", -2000, reason="paid out")
             async with administered(AdminAccess(TOKEN, store, lambda: None)) as app:
                 browser = Browser(app)
                 await enter(browser)
                 page = (await browser.get("/admin")).text
-        assert '<th scope="row">marta</th><td class="number">30</td>' in page
-        assert page.index("-20") < page.index("+50"), "the newest first"
+        assert '<th scope="row">marta</th><td class="number">3,000</td>' in page
+        assert page.index("-2,000") < page.index("+5,000"), "the newest first"
         assert "&lt;welcome&gt;" in page
         assert "$hash" not in page
 

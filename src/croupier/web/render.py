@@ -11,7 +11,7 @@ from msgspec.json import encode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from croupier.core.presentation import Text, text
+from croupier.core.presentation import Text, grouped, text
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.locales import catalogue, choose_locale, locales
 from croupier.web.rooms import RoomEntry, RoomView, room_view
@@ -133,7 +133,9 @@ def environment(locale: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     made.install_gettext_translations(catalogue(locale), newstyle=True)  # type: ignore[attr-defined]  # of the extension
-    made.globals.update(t=translator(locale), static=static_files().url, locale=locale, locales=locales())
+    made.globals.update(
+        t=translator(locale), grouped=grouped, static=static_files().url, locale=locale, locales=locales()
+    )
     return made
 
 
