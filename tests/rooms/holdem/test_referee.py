@@ -25,7 +25,8 @@ from tests.rooms.holdem.house_fixture import SHOWDOWN, HouseFixture
 from tests.sampling import example_count
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
-BETS = ((ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 60, 10_000)))
+BETS = ((ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 60, 9_985, 10_000)))
+LOOK_INTERVALS = (0.0, 0.0, 0.01, 0.02, 0.05)
 
 
 class RefereeSession:
@@ -119,6 +120,7 @@ def play_unwatched(session: RefereeSession, luck: Random, steps: int, leave_chan
 
     seats = session.fixture.table(session.game)
     for _ in range(steps):
+        session.fixture.wait(luck.choice(LOOK_INTERVALS))
         user = luck.choice(session.users)
         if seats.player_guid(user) is None:
             session.fixture.join(user)
@@ -134,15 +136,57 @@ def play_unwatched(session: RefereeSession, luck: Random, steps: int, leave_chan
 
 
 @pytest.mark.hypothesis
+@pytest.mark.parametrize("pause_seconds", [0, 0.04])
 @pytest.mark.parametrize("leave_chance", [0, 0.01, 0.05])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_players_who_leave_between_two_looks_are_no_violations(players: int, leave_chance: float) -> None:
+def test_players_who_leave_between_two_looks_are_no_violations(
+    players: int, leave_chance: float, pause_seconds: float
+) -> None:
     for seed in range(example_count(10)):
-        session = RefereeSession(players, seed)
+        session = RefereeSession(players, seed, pause_seconds=pause_seconds)
         play_unwatched(session, Random(seed), 200, leave_chance)
         assert session.found == []
         assert not session.referee.is_lost
         assert session.referee.hand_count > 3
+
+
+def test_a_player_who_goes_broke_in_a_hand_between_two_looks_is_no_violation() -> None:
+    """The pauses around a hand without a decision show its players before and after it."""
+    session = RefereeSession(2, decks=f"{SHOWDOWN}/2C AS 2D AH KS QH 9C 8D 4H", pause_seconds=1.0)
+    session.act("ann", ACTION_BET, 9_985)
+    session.act("bob", ACTION_BET, 9_975)
+    for _ in range(3):
+        session.act("bob", ACTION_BET)
+        session.act("ann", ACTION_BET)
+    assert session.fixture.chips(session.game) == {"ann": 19_995, "bob": 5}
+    session.fixture.wait(1.0)  # the last chips of bob are the small blind, and lost
+    session.fixture.join("cat")
+    session.report("cat", Join("cat", session.game), 201)
+    session.look()
+    assert session.fixture.chips(session.game) == {"ann": 20_000}
+    session.fixture.wait(1.0)
+    session.look()
+    assert session.fixture.turn(session.game) in {"ann", "cat"}
+    assert session.found == []
+    assert not session.referee.is_lost
+    assert session.referee.seated_players == {session.guid("ann"), session.guid("cat")}
+
+
+@pytest.mark.parametrize("pause_seconds", [0, 1.0])
+def test_an_act_in_a_hand_that_has_not_been_displayed_is_no_violation(pause_seconds: float) -> None:
+    session = RefereeSession(2, pause_seconds=pause_seconds)
+    for user, action, chips in (("ann", ACTION_FOLD, 0), ("bob", ACTION_BET, 30), ("ann", ACTION_BET, 20)):
+        act = Act(user, session.game, session.guid(user), action, chips)
+        assert isinstance(session.fixture.request(act), ActDone)
+        session.report_act(user, action, chips, 201)
+        session.fixture.wait(1.0)
+    session.look()
+    assert session.fixture.view(None, session.game).cards.flop, "the second hand has come to its flop"
+    session.act("ann", ACTION_FOLD)
+    session.fixture.wait(1.0)
+    session.look()
+    assert session.found == []
+    assert session.referee.player_to_act() == session.guid("ann")
 
 
 def test_bets_of_the_player_to_act_are_legal() -> None:

@@ -5,7 +5,7 @@ It sees the public view of the table and the hole cards of its own players, and 
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.cards import card_numbers
+from croupier.rooms.holdem.cards import Card, card_numbers
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK, Stakes
@@ -105,8 +105,9 @@ class Referee:
         self._chips: dict[Guid, int] = {}
         self._cause_clause = "holdem-6.3"  # the clause of the latest change
         self._newcomers: set[Guid] = set()  # players who joined while an unobserved hand may have begun
-        self._has_unseen_leave = False  # whether a player has left while an unobserved hand may have begun
-        self._unfollowed: Game | None = None  # the latest game displayed of a hand in which a player may have left
+        self._waiting: set[Guid] = set()  # players who joined and have not been displayed since
+        self._has_unseen_change = False  # whether a player has acted or left while an unobserved hand may have begun
+        self._unfollowed: Game | None = None  # the latest game displayed of a hand with such a change
         self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
         self._unseen_bets: list[tuple[int, str]] = []  # places of valid bets since the last right game, with clauses
 
@@ -156,6 +157,7 @@ class Referee:
     def _on_join(self, player: Guid) -> None:
         """Note a player who has sat down: they play from the next hand on (holdem-3.5)."""
         self._chips[player] = self._stack
+        self._waiting.add(player)
         self._previous_hand = None
         if self.game is None or self.game.is_over():
             self._newcomers.add(player)
@@ -168,9 +170,11 @@ class Referee:
         observed = self.game
         seat = None if observed is None else observed.seat_of(player)
         self._chips.pop(player, None)
+        self._newcomers.discard(player)
+        self._waiting.discard(player)
         self._previous_hand = None
         if observed is None or observed.is_over():
-            self._has_unseen_leave, self._unfollowed = True, None
+            self._has_unseen_change, self._unfollowed = True, None
         if observed is not None and seat is not None:
             observed.left_players.add(player)
             if not observed.is_over() and not observed.hand.folded[seat]:
@@ -181,7 +185,11 @@ class Referee:
         """Note a player's act and its answer. Return the violations in the answer."""
         observed = self.game
         status, done = answer.status, answer.is_done
-        if self.is_lost or observed is None:
+        if self.is_lost:
+            return ()
+        if observed is None or observed.is_over():
+            if done:
+                self._has_unseen_change, self._previous_hand = True, None
             return ()
         seat = observed.seat_of(player)
         if seat is None or observed.hand.turn != seat:
@@ -241,7 +249,11 @@ class Referee:
         if violation := check_shown_twice(board, hole):
             yield violation
             return
-        if self.game is not None and (violation := follow_board(self.game, board, self.clause_counts)):
+        if (
+            self.game is not None
+            and not self._may_be_of_missed_hand(self.game, board)
+            and (violation := follow_board(self.game, board, self.clause_counts))
+        ):
             yield violation
             return
         if self.game is None or self.game.is_over():
@@ -250,6 +262,11 @@ class Referee:
             yield from self._check_running_hand(self.game, game)
         if violation := follow_hole(self.game, hole, viewer, self.clause_counts):
             yield violation
+
+    def _may_be_of_missed_hand(self, observed: ObservedHand, board: Sequence[Card]) -> bool:
+        """Whether new cards on the board may be those of a hand without a decision after the observed one."""
+        is_longer = observed.is_over() and len(board) > len(observed.board)
+        return is_longer and FinalStacks(observed).may_leave_at_most(self._stakes.big_blind)
 
     def _check_running_hand(self, observed: ObservedHand, game: Game) -> Sequence[Violation]:
         """Check a game that is displayed while a hand runs."""
@@ -289,20 +306,23 @@ class Referee:
             yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
             self.is_lost = True
             return
-        if self._has_unseen_leave:
+        self._waiting.difference_update(shown)
+        if self._has_unseen_change:
             self._forget_unseen(game)
         elif final_stacks is not None:
             yield from self._check_result(final_stacks, shown, game)
+        else:
+            self._forget_broke(shown)
         if self.is_lost:
             return
         self._chips.update({player: chips for player, chips in shown.items() if player in self._chips})
         if idle:
             self._newcomers.difference_update(shown)
-        elif not self._has_unseen_leave:
+        elif not self._has_unseen_change:
             yield from self._begin_hand(game)
 
     def _forget_unseen(self, game: Game) -> None:
-        """Forget that a player may have left during an unobserved hand, if this game shows that it is over.
+        """Forget that a player may have acted or left in an unobserved hand, if this game shows that it is over.
 
         The players who have not been seen since may have lost their chips in it.
         """
@@ -313,9 +333,20 @@ class Referee:
             or sum(pot.size for pot in game.pots) < sum(pot.size for pot in last.pots)
         )
         if is_idle or is_new_hand:
-            self._has_unseen_leave, self._unfollowed = False, None
-            seated = {player.player_id for player in game.table} | self._newcomers
+            self._has_unseen_change, self._unfollowed = False, None
+            seated = {player.player_id for player in game.table} | self._waiting
             self._chips = {player: chips for player, chips in self._chips.items() if player in seated}
+
+    def _forget_broke(self, shown: Collection[Guid]) -> None:
+        """Forget players who are no longer displayed if they may have lost their last chips in an unobserved hand.
+
+        That is a hand of two players without a decision: the blinds put one of them all-in.
+        """
+        seated = self._chips.keys() - self._newcomers
+        for player in seated - {*shown}:
+            if len(seated) <= 2 and self._chips[player] <= self._stakes.big_blind:
+                del self._chips[player]
+                self._previous_hand = None
 
     def _shown_chips(self, game: Game) -> dict[Guid, int]:
         """Return the chips of each player, bets included.
