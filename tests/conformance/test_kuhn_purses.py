@@ -27,6 +27,11 @@ from croupier.rooms.kuhn import ROOM, Settings
 from croupier.rooms.kuhn.rules import BettingHistory
 from croupier.rooms.kuhn.wire import ACTN, NO_COINS, STRT, Message
 from tests.conformance.house_fixture import HouseFixture, new_bench, run_cases
+from tests.conformance.mutants.kuhn import state_of
+from tests.conformance.mutants.mutant_house import MutantHouse
+from tests.conformance.mutants.mutation import Mutation, text_of
+from tests.conformance.mutants.operators import only_in
+from tests.conformance.mutants.purses import add_coins
 from tests.conformance.suites import server_cases
 from tests.sampling import example_count
 
@@ -184,6 +189,32 @@ def test_a_house_with_another_purse_than_the_known_one_fails() -> None:
     (result,) = asyncio.run(run_cases(HouseFixture(ROOM, {"coins": "4"}), ROOM, [case], known_options=Settings(10)))
     assert result.failure is not None
     assert (result.failure.clause, result.failure.actual) == ("kuhn-7.1", "a purse of 4 coins")
+
+
+@pytest.mark.parametrize(
+    ("sent", "state", "coins", "clause"),
+    [
+        ("ACTN BET", "before the first game", -1, "kuhn-6.2"),
+        ("FAIL W_A", "after CHK BET", -1, "kuhn-6.5"),
+        ("STRT P_1", "as P_1", 1, "kuhn-6.3"),
+        ("ACTN CAL", "between games", 2, "kuhn-6.2"),
+    ],
+)
+def test_coins_that_a_refused_message_moves_are_found(sent: str, state: str, coins: int, clause: str) -> None:
+    (case,) = (each for each in server_cases(ROOM) if each.id == "kuhn/7.4/every-payment")
+    is_there = only_in(lambda each: (text_of(each.message), each.state) == (sent, state), add_coins(coins))
+    mutation = Mutation(
+        room="kuhn",
+        role="server",
+        operator="moved",
+        state=state,
+        what=sent,
+        clauses=frozenset({clause}),
+        after=is_there,
+    )
+    (result,) = asyncio.run(run_cases(MutantHouse(ROOM, mutation, state_of, {}), ROOM, [case]))
+    assert result.failure is not None
+    assert result.failure.clause == clause
 
 
 def test_the_size_of_a_purse_is_known_once_it_was_seen_twice() -> None:

@@ -21,14 +21,11 @@ from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
 MAX_COMPARED_GAMES: Final = 50
 """The games on each purse that is compared: with a wrong payment a client may never lose all its coins."""
 
-SPENT_PURSES: Final = 10
-"""The purses that are spent without mistakes, and with them."""
+SPENT_PURSES: Final = 13
+"""The purses that are spent without mistakes, and with one of the wrong messages each."""
 
 MAX_ALL_GAMES: Final = 1500
 """After this many games no further purse is spent: large purses take long."""
-
-MISTAKE_RATE: Final = 0.6
-"""The probability of a mistake before each message."""
 
 MIN_CLOSES: Final = 5
 CLOSE_SECONDS: Final = 0.005
@@ -201,16 +198,24 @@ def _spend(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def _spend_with_mistakes(context: ScenarioContext) -> ClientScript:
-    """The same, with mistakes in every state."""
+def _spend_with_mistake(context: ScenarioContext) -> ClientScript:
+    """Lose all coins with one wrong message in every state: each of these purses has another one.
+
+    It is sent once in the first state, three times in the second one, and so on: the number of coins that are missing,
+    one or two each time, shows in which state they are taken.
+    """
     data = context.test_data
     mistakes = [given.message for given in data.inputs if given.slug in data.invalid_inputs]
-    for number in (len(context.earlier), len(context.earlier) + 1):
-        yield context.encoded(mistakes[number % len(mistakes)])
-    for message in _spend(context):
-        while context.luck.random() < MISTAKE_RATE:
-            yield context.encoded(context.luck.choice(mistakes))
-        yield message
+    mistake = mistakes[len(context.earlier) // 2 % len(mistakes)]
+    referee = _tracking(context.referee)
+    states: set[str] = set()
+    for message in _play_until_empty(context, play_to_lose):
+        if mistake not in referee.legal and referee.state_title not in states:
+            states.add(referee.state_title)
+            for _ in range(2 * len(states) - 1):
+                yield context.encoded(mistake)
+        if _can_play(referee):
+            yield message
     return None
 
 
@@ -235,7 +240,7 @@ def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:
 
 def compare_purses(context: ScenarioContext) -> ClientScript:
     """Check that one size of the purse explains what the house has accepted and refused on all connections."""
-    yield from _listen_for_close(_spend_with_mistakes)(context)
+    yield from _listen_for_close(_spend_with_mistake)(context)
     conversations = (*context.earlier, context.conversation)
     if sum(_last_answers(conversation) == [NO_COINS, DISC] for conversation in conversations) >= MIN_CLOSES:
         raise Violation("kuhn-6.7", "FAIL N_C and the close", "FAIL N_C, and an open connection", kind=FoundKind.CLOSED)
@@ -294,7 +299,7 @@ COIN_CASES: Final = (
         "Every ante, bet, call and pot changes the purse by its coins",
         *map(_drain_by_folding, STRT),
         _drain_by_calling,
-        *map(_listen_for_close, [_spend, _spend_with_mistakes] * SPENT_PURSES),
+        *map(_listen_for_close, [_spend, _spend_with_mistake] * SPENT_PURSES),
         compare_purses,
     ),
     room_case("kuhn-7.4", "what-was-won-can-be-staked", "What was won can be staked, and no more", stake_winnings),

@@ -79,7 +79,7 @@ class CoinTrackingReferee(Referee):
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         event = PurseEvent()
         self._events.append(event)
-        state = self._state_title
+        state = self.state_title
         verdicts = super()._handle(message)
         due = self.pending
         event.is_answered = due is None and message != DISC
@@ -97,7 +97,7 @@ class CoinTrackingReferee(Referee):
         return verdicts
 
     @property
-    def _state_title(self) -> str:
+    def state_title(self) -> str:
         """The state of the game, for people."""
         if self.game is None:
             return "between two games" if self.finished_count else "before the first game"
