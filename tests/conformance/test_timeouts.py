@@ -14,6 +14,9 @@ from croupier.conformance.timeouts import (
     TICK_SECONDS,
     AnswerTimeout,
     StallTolerantTimeout,
+    cancel_tasks,
+    wait_first,
+    wait_set,
 )
 
 
@@ -86,3 +89,51 @@ def test_a_short_timeout_is_never_exceeded() -> None:
     for _ in range(MAX_SILENCES):
         timeout.record_silence()
     assert timeout.for_try() == timeout.reduced(MIN_REDUCED_SECONDS) == 0.01
+
+
+def test_wait_for_an_event_that_is_set_in_time_and_for_one_that_is_not() -> None:
+    async def main() -> tuple[bool, bool]:
+        event = asyncio.Event()
+        is_late = await wait_set(event, 0.0)
+        asyncio.get_running_loop().call_soon(event.set)
+        return is_late, await wait_set(event, 5.0)
+
+    assert asyncio.run(main()) == (False, True)
+
+
+def test_the_first_one_ends_the_wait_and_the_others_are_cancelled() -> None:
+    async def main() -> None:
+        first = asyncio.ensure_future(asyncio.sleep(0.0, "done"))
+        second = asyncio.ensure_future(asyncio.Event().wait())
+        assert await wait_first(first, second) == {first}
+        assert (first.result(), second.cancelled()) == ("done", True)
+
+    asyncio.run(main())
+
+
+def test_nothing_is_done_when_the_time_is_over() -> None:
+    async def main() -> None:
+        waiting = asyncio.ensure_future(asyncio.Event().wait())
+        assert not await wait_first(waiting, seconds=0.0)
+        assert waiting.cancelled()
+
+    asyncio.run(main())
+
+
+def test_cancelled_tasks_have_ended() -> None:
+    async def main() -> list[str]:
+        ended: list[str] = []
+
+        async def end_slowly() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                ended.append("cleaned up")
+
+        tasks = [asyncio.create_task(end_slowly()) for _ in range(2)]
+        await asyncio.sleep(0)
+        await cancel_tasks(tasks)
+        return ended
+
+    assert asyncio.run(main()) == ["cleaned up", "cleaned up"]

@@ -13,6 +13,7 @@ from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone
+from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.errors import FoundKind
 
 MAX_RESTARTS: Final = 25
@@ -85,7 +86,7 @@ class CaseRunner:
                 else:
                     waiting.extendleft(await self._on_death(end, finished, running))
         finally:
-            await _cancel(running)
+            await cancel_tasks(running)
 
     def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
         """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
@@ -141,7 +142,8 @@ class CaseRunner:
         assert self._server is not None, "only our own server is known to have died"
         again = [case for case, result in finished if result.failure is not None] + [*running.values()]
         is_alone = len(finished) == 1 and not running
-        await _cancel(running)
+        await cancel_tasks(running)
+        running.clear()
         if not self._restarts:
             self._server.leaving_cause = await self._bench.find_leaving_cause()
         if is_alone and not self._ends_with_clients:
@@ -218,13 +220,6 @@ class CaseRunner:
         again = await self._bench.attempt(case, number, is_patient=True)
         self._confirmed_silences += again.is_silence
         return silent if again.outcome is Outcome.SKIP else again
-
-
-async def _cancel(tasks: dict[asyncio.Task[Result], Case]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    tasks.clear()
 
 
 def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result:

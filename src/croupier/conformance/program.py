@@ -12,6 +12,7 @@ from typing import Final, Self
 from croupier.conformance.containment.launch import Callbacks, LaunchedProgram, LaunchError
 from croupier.conformance.containment.policy import current_containment
 from croupier.conformance.listening import is_listening
+from croupier.conformance.timeouts import wait_set
 from croupier.core.command_line import describe_exit, split_command
 
 FIRST_POLL_SECONDS: Final = 0.01
@@ -171,11 +172,9 @@ class ProgramUnderTest:
 
     async def wait_ended(self, seconds: float) -> int | None:
         """Wait at most `seconds` for its end. Returns its exit status (−signal), None while it runs."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._launched.exited.wait()
+        await wait_set(self._launched.exited, seconds)
         if self.status is not None:
-            await self._wait_output(EOF_TIMEOUT_SECONDS)
+            await wait_set(self._launched.output_ended, EOF_TIMEOUT_SECONDS)
         return self.status
 
     async def wait_listening(self, host: str, port: int, seconds: float) -> None:
@@ -211,9 +210,7 @@ class ProgramUnderTest:
         try:
             if not launched.exited.is_set():
                 launched.terminate()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(grace):
-                        await launched.ended.wait()  # its children have the rest of the time
+                await wait_set(launched.ended, grace)  # its children have the rest of the time
         finally:
             await asyncio.shield(self._kill())  # even if cancelled
 
@@ -222,15 +219,7 @@ class ProgramUnderTest:
         launched = self._launched
         launched.kill()
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(KILL_TIMEOUT_SECONDS):
-                    await launched.ended.wait()
-            await self._wait_output(EOF_TIMEOUT_SECONDS)
+            await wait_set(launched.ended, KILL_TIMEOUT_SECONDS)
+            await wait_set(launched.output_ended, EOF_TIMEOUT_SECONDS)
         finally:
             await launched.close()
-
-    async def _wait_output(self, seconds: float) -> None:
-        """Wait at most `seconds` until all of its output has arrived."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._launched.output_ended.wait()

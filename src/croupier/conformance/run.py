@@ -19,6 +19,7 @@ from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.server_process import MAX_STDERR_BYTES, START_TIMEOUT_SECONDS, ServerProcess
 from croupier.conformance.suite import Config, Role, Suite, find_suite
+from croupier.conformance.timeouts import wait_first
 from croupier.core.room import Room
 from croupier.core.transcript import deck_file
 from croupier.version import __version__
@@ -228,14 +229,8 @@ class RunEnd(NamedTuple):
 async def _run_until(work: Coroutine[Any, Any, RunEnd], event: asyncio.Event) -> RunEnd | None:
     """Run a coroutine until it returns, or until the event is set (then None)."""
     task = asyncio.ensure_future(work)
-    event_task = asyncio.ensure_future(event.wait())
-    try:
-        await asyncio.wait({task, event_task}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
-    finally:
-        for each in (task, event_task):
-            each.cancel()
-        await asyncio.wait({task, event_task})
+    done = await wait_first(task, event.wait())
+    return task.result() if task in done else None
 
 
 async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, command: str, **values: Path) -> RunEnd:

@@ -1,8 +1,10 @@
 """Timeouts of the tester: shorter for a server that is silent repeatedly, and without stalls of the tester itself."""
 
 import asyncio
+from collections.abc import Awaitable, Iterable, Set
+from contextlib import suppress
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 FIRST_ANSWER_SECONDS: Final = 0.75
 """The timeout at the first look at a program that has not answered anything yet. The second look is patient."""
@@ -110,3 +112,29 @@ class StallTolerantTimeout:
         else:
             self._next = None
             self._limit.reschedule(asyncio.get_running_loop().time())
+
+
+async def wait_set(event: asyncio.Event, seconds: float) -> bool:
+    """Wait at most `seconds` for an event; return whether it is set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
+
+
+async def wait_first(*awaited: Awaitable[Any], seconds: float | None = None) -> Set[asyncio.Future[Any]]:
+    """Wait at most `seconds` until one of these is done, and cancel the others; return those that were done."""
+    tasks = [asyncio.ensure_future(each) for each in awaited]
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return done
+    finally:
+        await cancel_tasks(tasks)
+
+
+async def cancel_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    ending = [*tasks]
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)

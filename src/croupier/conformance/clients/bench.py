@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -33,6 +32,7 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite, inapplicable
+from croupier.conformance.timeouts import cancel_tasks, wait_first, wait_set
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
@@ -136,9 +136,7 @@ class HouseClientBench(Bench):
 
     async def close(self) -> None:
         """Cancel the running baselines."""
-        for baseline in self._baselines.values():
-            baseline.cancel()
-        await asyncio.gather(*self._baselines.values(), return_exceptions=True)
+        await cancel_tasks(self._baselines.values())
 
     async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
@@ -336,19 +334,11 @@ def _with_setup(case: HouseClientCase, **changes: Any) -> HouseClientCase:
 
 async def _watch(connections: ClientConnections, program: ProgramUnderTest, seconds: float) -> None:
     """Wait until there is nothing more to observe; a program that does not connect gets at most `seconds`."""
-    ended = asyncio.ensure_future(program.wait_ended(ENDLESS_SECONDS))
-    finished = asyncio.ensure_future(connections.finished.wait())
-    try:
-        done, _ = await asyncio.wait({ended, finished}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if not done and connections.server.has_connected:
-            await asyncio.wait({ended, finished}, return_when=asyncio.FIRST_COMPLETED)
-        if connections.server.has_connected and not finished.done():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(connections.closed.wait(), EOF_TIMEOUT_SECONDS)
-    finally:
-        ended.cancel()
-        finished.cancel()
-        await asyncio.wait({ended, finished})
+    done = await wait_first(program.wait_ended(ENDLESS_SECONDS), connections.finished.wait(), seconds=seconds)
+    if not done and connections.server.has_connected:
+        await wait_first(program.wait_ended(ENDLESS_SECONDS), connections.finished.wait())
+    if connections.server.has_connected and not connections.finished.is_set():
+        await wait_set(connections.closed, EOF_TIMEOUT_SECONDS)
 
 
 def house_client_suite(test_data: ClientTestData) -> Suite:

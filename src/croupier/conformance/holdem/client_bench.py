@@ -19,6 +19,7 @@ from croupier.conformance.holdem.test_server import HoldemTestServer
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.command_line import describe_exit
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import FoundKind
@@ -141,9 +142,7 @@ class ClientCaseRun:
         except TimeoutError:
             return self._judge_timeout(test_server)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_tasks(tasks)
 
     async def _run_opponent(self, test_server: HoldemTestServer, opponent: Opponent, game: str) -> None:
         """Run an opponent from the start or after the delay; it follows the bot to the bot's game."""

@@ -18,6 +18,7 @@ from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
+from croupier.conformance.timeouts import cancel_tasks
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 
 TURN_END_GRACE_SECONDS: Final = 1.0
@@ -208,8 +209,7 @@ async def long_poll(context: HoldemContext) -> None:
         await context.act(role, game, bet(10))
         response = await poll
     finally:
-        poll.cancel()
-        await asyncio.gather(poll, return_exceptions=True)
+        await cancel_tasks([poll])
     if response.headers.get("x-game-version") == version:
         context.add_deviation("holdem-9.3", "another version", version, Outcome.CHOICE)
 

@@ -16,6 +16,7 @@ from croupier.conformance.channel.http import ReceivedResponse, RequestReader, S
 from croupier.conformance.holdem.endpoint import basic_auth_header
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.setups import TableSetup
+from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Event, HandFinished
@@ -119,11 +120,9 @@ class HoldemTestServer:
         if self._server is not None:
             stop_listening(self._server)
         self._is_closed = True
-        for connection in self._connections:
-            connection.cancel()
         for writer in self._writers:
             writer.transport.abort()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await cancel_tasks(self._connections)
         await asyncio.sleep(0)  # the sockets are closed in the next iteration of the loop
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap

@@ -19,6 +19,7 @@ from croupier.conformance.matrix.standings import Grading, Results, full_json, g
 from croupier.conformance.matrix.submission import Submission, build_submission
 from croupier.conformance.program import ProgramError
 from croupier.conformance.server_process import ServerProcess, StartProgram
+from croupier.conformance.timeouts import wait_first
 from croupier.core.room import HouseRoom
 from croupier.net.stop_signals import stop_signal_event
 from croupier.version import __version__
@@ -103,15 +104,7 @@ class Matrix:
             stop_signal_event() as end,
         ):
             work = asyncio.ensure_future(self._rows(cell_file))
-            stop = asyncio.ensure_future(end.wait())
-            try:
-                await asyncio.wait((work, stop), return_when=asyncio.FIRST_COMPLETED)
-                is_complete = work.done()
-            finally:
-                stop.cancel()
-                if not work.done():
-                    work.cancel()
-                await asyncio.wait((work, stop))
+            is_complete = work in await wait_first(work, end.wait())
             if is_complete:
                 try:
                     work.result()

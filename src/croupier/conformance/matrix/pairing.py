@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ from croupier.conformance.tap.connection import (
     TappedConnection,
 )
 from croupier.conformance.tap.relay import Relay, relay_endpoint
+from croupier.conformance.timeouts import wait_first, wait_set
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 
@@ -190,7 +191,7 @@ class Pairing:
 
     async def _wait_client(self, client: Program) -> ProgramEnd:
         """Wait until the client has ended, enough was seen, or the timeout is over."""
-        await self._wait_enough(client, self._terms.timeout_seconds)
+        await wait_first(client.wait_ended(self._terms.timeout_seconds), self._enough.wait())
         has_lingered = self._close_timer is not None and self._close_timer.when() <= self._loop.time()
         is_out_of_time = has_lingered or (client.status is None and not self._enough.is_set())
         was_active = is_out_of_time and not has_lingered and await self._acts_in_time()
@@ -200,24 +201,11 @@ class Pairing:
         status = None if self._enough.is_set() else client.status
         return ProgramEnd(status, client.end_description, is_out_of_time=is_out_of_time, was_active=was_active)
 
-    async def _wait_enough(self, client: Program, seconds: float) -> None:
-        """Wait until the client has ended or enough was seen, at most so long."""
-        tasks = [self._loop.create_task(client.wait_ended(seconds)), self._loop.create_task(self._enough.wait())]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
     async def _acts_in_time(self) -> bool:
         """Whether a client whose time is over still does something before it has been silent for too long."""
         rest = self._last_client_data_at + self._terms.answer_timeout - self._loop.time()
         self._client_acted.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, rest)):
-                await self._client_acted.wait()
-        return self._client_acted.is_set()
+        return await wait_set(self._client_acted, max(0.0, rest))
 
     async def _wait_connections(self) -> None:
         """Wait until the conversations of a client that has ended are over, too, and until all answers were due."""
@@ -225,9 +213,7 @@ class Pairing:
         seconds = LINGER_SECONDS if self.connections else STOP_TIMEOUT_SECONDS
         for wait in self._abandoned_waits.values():
             seconds = max(seconds, wait.deadline - self._loop.time())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._all_ended.wait()
+        await wait_set(self._all_ended, seconds)
 
     def _conversation(self, *, strict: bool = False) -> Conversation:
         terms = self._terms

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from typing import Any, Final
@@ -12,6 +11,7 @@ from croupier.conformance.listening import HOST
 from croupier.conformance.matrix.programs import STOP_TIMEOUT_SECONDS, PairingTerms
 from croupier.conformance.program import ProgramError
 from croupier.conformance.server_process import Program, StartProgram
+from croupier.conformance.timeouts import wait_set
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
@@ -49,9 +49,7 @@ class ReferenceProgram:
 
     async def wait_ended(self, seconds: float) -> int | None:
         """See `ProgramUnderTest`."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._ended.wait()
+        await wait_set(self._ended, seconds)
         return self.status
 
     def stderr_excerpt(self) -> str:

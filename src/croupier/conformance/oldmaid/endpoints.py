@@ -14,6 +14,7 @@ from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.timeouts import wait_set
 from croupier.core.command_line import describe_exit
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -237,10 +238,6 @@ class ProgramEndpoints:
 
 async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTest) -> str | None:
     """Wait a moment for activity since `activity` was cleared; return how the program has ended, None if it runs."""
-    try:
-        async with asyncio.timeout(STATUS_POLL_SECONDS):
-            await endpoints.activity.wait()
-    except TimeoutError:
-        if program.status is not None:
-            return f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt(MAX_STDERR_BYTES)}"
-    return None
+    if await wait_set(endpoints.activity, STATUS_POLL_SECONDS) or program.status is None:
+        return None
+    return f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt(MAX_STDERR_BYTES)}"

@@ -1,6 +1,5 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
-import asyncio
 from collections.abc import Mapping
 from itertools import pairwise
 from os import cpu_count
@@ -17,6 +16,7 @@ from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRun
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.referee import CLIENT, HOUSE
 
 SPACED_SECONDS: Final = 0.1
@@ -109,7 +109,4 @@ class PlayerBench(Bench):
 
     async def close(self) -> None:
         """See `Bench.close`: stop the runs that no case has waited for to the end."""
-        tasks = [task for _, task in self._shared_runs.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_tasks(task for _, task in self._shared_runs.values())
