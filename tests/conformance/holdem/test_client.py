@@ -64,9 +64,14 @@ def python(text: str) -> str:
     [
         ("raise SystemExit(3)", "holdem-1.1", "it has ended (exit status 3)"),
         ("import os; os.abort()", "holdem-1.1", "SIGABRT"),
+        (
+            "import signal; signal.raise_signal(signal.SIGXCPU)",
+            "holdem-1.1",
+            "it has ended (SIGXCPU: it has used more processor time than allowed)",
+        ),
         ("import time; time.sleep(60)", "holdem-1.1", "none in 1 s"),
     ],
-    ids=["ends", "crashes", "sleeps"],
+    ids=["ends", "crashes", "exceeds a limit", "sleeps"],
 )
 def test_program_without_requests_fails(text: str, clause: str, expected: str) -> None:
     stderr_chunks: list[bytes] = []

@@ -219,6 +219,14 @@ def test_crash_is_reported_with_stderr() -> None:
     assert stderr_chunks == [b"alas, me\n"]
 
 
+def test_exceeded_limit_is_named() -> None:
+    command = f"{sys.executable} -S -c 'import signal; signal.raise_signal(signal.SIGXCPU)'"
+    cases = select(client_cases(ROOM), "oldmaid/4.8/your-turn")
+    (result,) = asyncio.run(check_client(ROOM, command, cases=cases, timeout=20.0))
+    assert result.failure is not None
+    assert "(SIGXCPU: it has used more processor time than allowed)" in result.failure.actual
+
+
 def test_invalid_command_raises() -> None:
     cases = client_cases(ROOM)[:1]
     with pytest.raises(ValueError, match=r"\{deck\}"):

@@ -20,7 +20,6 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.conformance.timeouts import cancel_tasks
-from croupier.core.command_line import describe_exit
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.plural import format_count
@@ -199,11 +198,11 @@ class ClientCaseRun:
             return None
         stderr_text = program.stderr_excerpt(300)
         if not test_server.requests:
-            return deviation("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){stderr_text}")
+            return deviation("holdem-1.1", "a request", f"none: it has ended ({program.end_description}){stderr_text}")
         if status == 0 and self._hands_played(test_server):
             return None
         hands = format_count(self._hands_played(test_server), "hand")
-        exit_text = f"it has ended ({describe_exit(status)}) after {hands}{stderr_text}"
+        exit_text = f"it has ended ({program.end_description}) after {hands}{stderr_text}"
         hands_due = format_count(self._setup.hands, "hand")
         return deviation(self._case.clause, hands_due, exit_text, kind=FoundKind.CLOSED)
 

@@ -15,7 +15,6 @@ from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.timeouts import wait_set
-from croupier.core.command_line import describe_exit
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.stop_listening import stop_listening
@@ -240,4 +239,4 @@ async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTe
     """Wait a moment for activity since `activity` was cleared; return how the program has ended, None if it runs."""
     if await wait_set(endpoints.activity, STATUS_POLL_SECONDS) or program.status is None:
         return None
-    return f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt(MAX_STDERR_BYTES)}"
+    return f"the end of the program ({program.end_description}){program.stderr_excerpt(MAX_STDERR_BYTES)}"
