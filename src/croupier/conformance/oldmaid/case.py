@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from croupier.conformance.case import Case
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 
 if TYPE_CHECKING:
     from croupier.conformance.oldmaid.player_context import PlayerContext
@@ -21,8 +22,10 @@ type PlayerCase = OldMaidCase[PlayerContext]
 class OldMaidCase[C](Case):
     """A case for a table or a player.
 
-    `needs_whole_lobby`: no other case may have players that wait at the table meanwhile, until the case releases it.
+    `delivery`: how the messages arrive that the case is about. `needs_whole_lobby`: no other case may have players that
+    wait at the table meanwhile, until the case releases it.
     """
 
     play: Play[C]
+    delivery: Delivery = WHOLE
     needs_whole_lobby: bool = False

@@ -1,6 +1,7 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from os import cpu_count
 from statistics import median
@@ -22,6 +23,9 @@ from croupier.core.referee import CLIENT, HOUSE
 SPACED_SECONDS: Final = 0.1
 MAX_FUTILE_EXPERIMENTS: Final = 3
 """The pause before each message of an experiment, and after how many experiments without an effect no more are made."""
+
+DELIVERY_TRIES: Final = 3
+"""How often a case about messages in pieces, or late ones, has to pass without that, and to fail with it."""
 
 MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
@@ -65,16 +69,22 @@ class PlayerBench(Bench):
         return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * self._usual_seconds))
 
     async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether a failure comes from messages that arrive at once: try again with a pause between them."""
-        failure = attempt.failure
-        is_futile = self._futile_experiments >= MAX_FUTILE_EXPERIMENTS
+        """Find out whether a failure comes from how messages arrive: at once, or as the delivery of the case says.
+
+        The case is tried again with a pause between whole messages, or with whole messages, and in between as it was.
+        """
+        failure, is_usual = attempt.failure, case.delivery == WHOLE
+        is_futile = is_usual and self._futile_experiments >= MAX_FUTILE_EXPERIMENTS
         if failure is None or is_futile or not may_come_from_reads(failure):
             return attempt
-        spaced = await self.attempt(case, number - 1, delivery=Delivery(delay_seconds=SPACED_SECONDS))
-        if spaced.outcome is not Outcome.PASS or not (await self.attempt(case, number - 1)).shows(attempt):
-            self._futile_experiments += 1
-            return attempt
-        return attempt.blamed("oldmaid-1.4", ONE_READ_CAUSE)
+        other = replace(case, delivery=Delivery(delay_seconds=SPACED_SECONDS) if is_usual else WHOLE)
+        for _ in range(1 if is_usual else DELIVERY_TRIES):
+            passes = (await self.attempt(other, number - 1)).outcome is Outcome.PASS
+            if not passes or not (await self.attempt(case, number - 1)).shows(attempt):
+                self._futile_experiments += is_usual
+                return attempt
+        is_late = not is_usual and not case.delivery.max_piece_bytes
+        return attempt.blamed("oldmaid-1.4", failure.cause if is_late else ONE_READ_CAUSE)
 
     async def attempt(
         self,
@@ -82,7 +92,6 @@ class PlayerBench(Bench):
         number: int,
         *,
         is_patient: bool = False,  # noqa: ARG002 -- it is always patient
-        delivery: Delivery = WHOLE,
     ) -> Attempt:
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
         config = self._config
@@ -93,7 +102,7 @@ class PlayerBench(Bench):
             timeout=self._choice_timeout if case.failure_is_choice else config.timeout,
             quiet_seconds=min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, QUIET_FACTOR * self._usual_seconds)),
             shared_runs=self._shared_runs,
-            delivery=delivery,
+            delivery=case.delivery,
         )
         error: Ended | None = None
         try:

@@ -50,10 +50,10 @@ class PlayerContext:
         """How long the program may take to start and join, in seconds."""
         return START_TIMEOUT_FACTOR * self.config.timeout
 
-    def new_endpoints(self, delivery: Delivery | None = None) -> ProgramEndpoints:
+    def new_endpoints(self) -> ProgramEndpoints:
         """Return endpoints for one more program, and show their dialogue from now on."""
         self.endpoints = ProgramEndpoints(
-            delivery=self.delivery if delivery is None else delivery,
+            delivery=self.delivery,
             dialect=cast(Dialect, getattr(self.config.known_options, "dialect", "document")),
             detected_dialect=self.config.dialect,
         )

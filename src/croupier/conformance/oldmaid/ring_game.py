@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
-from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.endpoints import wait_for_activity
 from croupier.conformance.oldmaid.nodes import RingNode
@@ -49,16 +48,10 @@ class Death(NamedTuple):
 
 
 async def play_game(
-    context: PlayerContext,
-    *,
-    players: int,
-    seat: int,
-    salt: int = 0,
-    delivery: Delivery | None = None,
-    death: Death | None = None,
+    context: PlayerContext, *, players: int, seat: int, salt: int = 0, death: Death | None = None
 ) -> ProgramRing:
-    """Play a game to its end, by default with the context's delivery. Raises Failed on the program's first fault."""
-    ring = _new_ring(context, players=players, seat=seat, salt=salt, delivery=delivery)
+    """Play a game to its end. Raises Failed on the program's first fault."""
+    ring = _new_ring(context, players=players, seat=seat, salt=salt)
     if death is not None:
         ring.on_before_send = _kill_on_message(ring, death)
     async with context.run_program(ring.open()) as program:
@@ -70,10 +63,8 @@ async def play_game(
     return ring
 
 
-def _new_ring(
-    context: PlayerContext, *, players: int, seat: int, salt: int = 0, delivery: Delivery | None = None
-) -> ProgramRing:
-    endpoints = context.new_endpoints(delivery)
+def _new_ring(context: PlayerContext, *, players: int, seat: int, salt: int = 0) -> ProgramRing:
+    endpoints = context.new_endpoints()
     return ProgramRing(
         endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.config.strict
     )

@@ -2,13 +2,16 @@
 
 from collections.abc import Awaitable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from random import Random
 from typing import Final
 
+from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
-from croupier.conformance.oldmaid.outcomes import attempt_that_ended
+from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.results import Outcome
@@ -25,6 +28,10 @@ SURPLUS_SECONDS: Final = 0.005
 
 UNASKED_CLAUSES: Final = frozenset({"oldmaid-1.8", "oldmaid-8.1"})
 """The clauses of what a table sends, or closes, without being asked."""
+
+
+WHOLE_TRIES: Final = 4
+"""How often a game that has failed in pieces has to pass in whole messages: the cards may decide what is asked."""
 
 
 class TableBench(Bench):
@@ -56,7 +63,9 @@ class TableBench(Bench):
         if is_patient and not table.timeout.has_answered:  # it may only be slow to start
             table.no_game_reason = ""
         luck = Random(f"{self._config.seed} {case.id}" + (f" {number}" if number else ""))  # noqa: S311 -- reproducible
-        context = TableContext(table, luck, is_patient=is_patient, surplus_seconds=surplus_seconds)
+        context = TableContext(
+            table, luck, delivery=case.delivery, is_patient=is_patient, surplus_seconds=surplus_seconds
+        )
         try:
             async with context.holding_lobby() if case.needs_whole_lobby else nullcontext():
                 attempt = await self._play(case, context, case.play(context))
@@ -70,9 +79,22 @@ class TableBench(Bench):
         return attempt._replace(steps=() if game is None else game.actions, was_reset=was_reset and is_missing)
 
     async def confirm(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether a connection was closed after an earlier answer: try again with a pause between requests."""
+        """Find out whether a failure comes from messages in pieces, or a connection was closed after an earlier answer.
+
+        A table that fails with whole messages, too, breaks another clause. Whether it has closed the connection before
+        the last request shows with a pause between requests.
+        """
         failure = attempt.failure
-        if failure is None or failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
+        if failure is None:
+            return attempt
+        if case.delivery != WHOLE and may_come_from_reads(failure):
+            whole = replace(case, delivery=WHOLE)
+            for later in range(number, number + WHOLE_TRIES):
+                found = await self.attempt(whole, later, is_patient=True)
+                if found.outcome is not Outcome.PASS:
+                    return await self.confirm(whole, found, later)
+            return attempt.blamed("oldmaid-1.4", failure.cause or ONE_READ_CAUSE)._replace(steps=())
+        if failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
             return attempt
         again = await self.attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
         return again if again.failure is not None and again.failure.clause in UNASKED_CLAUSES else attempt

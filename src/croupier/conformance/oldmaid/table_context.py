@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.fair_deal import Draw
@@ -43,12 +44,14 @@ class TableContext:
         table: TableUnderTest,
         random: Random,
         *,
+        delivery: Delivery = WHOLE,
         is_patient: bool = False,
         surplus_seconds: float = 0.0,
     ) -> None:
-        """For the options, see `ScriptedPlayer`."""
+        """For `delivery`, see `OldMaidCase`; for the other options, `ScriptedPlayer`."""
         self.table = table
         self.random = random
+        self.delivery = delivery
         self.dialogue: list[DialogueLine] = []
         self.scripted_players: list[ScriptedPlayer] = []
         self.games: list[DrivenGame] = []

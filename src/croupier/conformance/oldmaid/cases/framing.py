@@ -1,16 +1,14 @@
 """Table cases about framing: messages cut, pipelined, slow or concurrent, unknown keys, and invalid text."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.errors import FoundKind
@@ -21,8 +19,6 @@ CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
 PIECE_GAP_SECONDS = 0.003
 """The pause between two pieces of a message, so that each is read separately."""
-
-BYTE_BY_BYTE = Delivery(1, PIECE_GAP_SECONDS / 3)
 
 
 def _encode(*messages: Message) -> bytes:
@@ -37,49 +33,26 @@ async def _draw_in_form(clause: str, data: bytes, piece_bytes: int, context: Tab
     await driven_game.draw(len(driven_game.players))
 
 
-WHOLE_TRIES: Final = 4
-"""How often a game that has failed in pieces has to pass in whole messages: the cards may decide what is asked."""
-
-
-def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], delivery: Delivery) -> Play[TableContext]:
-    """Make a case in which requests are sent in pieces. If it fails, the same is played with whole messages."""
-
-    async def play_in_pieces(context: TableContext) -> None:
-        try:
-            await play(context, delivery)
-        except Failed as failed:
-            if not may_come_from_reads(failed.failure):
-                raise
-            shown = len(context.dialogue)
-            for _ in range(WHOLE_TRIES):
-                await play(context, WHOLE)  # a table that fails here as well breaks another clause
-            del context.dialogue[shown:]
-            failed.amend(clause="oldmaid-1.4", cause=failed.failure.cause or ONE_READ_CAUSE)
-            raise
-
-    return play_in_pieces
-
-
-async def three_rounds(context: TableContext, delivery: Delivery) -> None:
+async def _three_rounds(context: TableContext) -> None:
     """Three rounds that begin with a join."""
     await context.learn_table_size()
     async with context.holding_lobby():
         player = await context.connect_player()
-        await player.send(Join(player.nick), delivery=delivery)
+        await player.send(Join(player.nick), delivery=context.delivery)
         driven_game = await context.start_game_with([player])
     for _ in range(3 * len(driven_game.players)):
-        await driven_game.drawer.request(Draw(), delivery=delivery)
+        await driven_game.drawer.request(Draw(), delivery=context.delivery)
         for other in driven_game.players:
             await driven_game.discard_pairs(other)
 
 
-async def cut_anywhere(context: TableContext, delivery: Delivery) -> None:
+async def _cut_anywhere(context: TableContext) -> None:
     """Draws that are cut at one byte after the other."""
     driven_game = await context.start_game()
     data = _encode(Draw())
     for at in range(1, len(data)):
         if driven_game.game.drawn_count < CARD_COUNT:
-            pieces = Delivery(at, delivery.delay_seconds) if delivery.max_piece_bytes else delivery
+            pieces = Delivery(at, PIECE_GAP_SECONDS) if context.delivery.max_piece_bytes else WHOLE
             await driven_game.drawer.require_ok(data, "oldmaid-1.4", delivery=pieces)
 
 
@@ -264,10 +237,11 @@ for clause, slug, title, data in (
     ("8.9", "long-message", "A message that ends in time may be long", PADDED_DRAW),
 ):
     CASES.add(clause, slug, title, failure_is_choice=True)(partial(_draw_in_form, f"oldmaid-{clause}", data, 0))
-CASES.add("1.4", "byte-by-byte", "Messages may arrive byte by byte")(in_pieces(three_rounds, BYTE_BY_BYTE))
-CASES.add("1.4", "cut-anywhere", "A message may be cut at any byte")(
-    in_pieces(cut_anywhere, Delivery(1, PIECE_GAP_SECONDS))
-)
+for slug, title, piece_gap, play in (
+    ("byte-by-byte", "Messages may arrive byte by byte", PIECE_GAP_SECONDS / 3, _three_rounds),
+    ("cut-anywhere", "A message may be cut at any byte", PIECE_GAP_SECONDS, _cut_anywhere),
+):
+    CASES.add("1.4", slug, title, delivery=Delivery(1, piece_gap))(play)
 for slug, title, data, description in (
     ("open-string", "A forgotten quote costs one line", b'{"cmd": "status}\n', "a forgotten quote"),
     ("text-between", "Text between messages is no message", b"hello ", "text before a message"),

@@ -7,7 +7,6 @@ from typing import Final
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
-from croupier.conformance.oldmaid.cases.framing import in_pieces
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
@@ -96,19 +95,16 @@ async def _game_with_late_disconnect(context: TableContext) -> None:
         await player.request(Draw())
 
 
-async def _game_in_pieces(context: TableContext, delivery: Delivery) -> None:
-    """A game in which requests are sent like this."""
+async def _game_in_pieces(context: TableContext) -> None:
+    """A game in which requests are sent in pieces."""
     driven_game = await context.start_game()
     while driven_game.game.drawn_count < CARD_COUNT:
         player = driven_game.drawer
-        await player.request(Draw(), delivery=delivery)
+        await player.request(Draw(), delivery=context.delivery)
         while (pair := driven_game.discard_request(player)) is not None:
-            await player.request(pair, delivery=delivery)
+            await player.request(pair, delivery=context.delivery)
     await driven_game.draw()
     await driven_game.play()
-
-
-GAME_IN_PIECES: Final = in_pieces(_game_in_pieces, Delivery(5))
 
 
 async def _game_with_late_discards(context: TableContext) -> None:
@@ -126,14 +122,13 @@ for clause, slug, title, play in (
     ("9.2", "deaths-early", "A game in which two players leave when few cards are drawn", partial(_two_leave, 6)),
     ("9.2", "deaths-late", "A game in which two players leave when most cards are drawn", partial(_two_leave, 38)),
     ("9.1", "death-in-the-ring", "A game in which a player leaves while cards are picked", _game_with_late_disconnect),
-    ("1.4", "game-in-pieces", "A game in which all requests are sent in small pieces", GAME_IN_PIECES),
-    (
-        "5.8",
-        "game-of-the-patient",
-        "A game in which pairs are kept until all cards are drawn",
-        _game_with_late_discards,
-    ),
 ):
     CASES.add(clause, slug, title)(play)
+CASES.add("1.4", "game-in-pieces", "A game in which all requests are sent in small pieces", delivery=Delivery(5))(
+    _game_in_pieces
+)
+CASES.add("5.8", "game-of-the-patient", "A game in which pairs are kept until all cards are drawn")(
+    _game_with_late_discards
+)
 for slug, title in (("lies-1", "A game with illegal requests"), ("lies-2", "Another one")):
     CASES.add("8.1", slug, title, needs_whole_lobby=True)(_game_with_illegal_requests)

@@ -5,12 +5,11 @@ from functools import partial
 from typing import Final
 
 from croupier.conformance.case import CaseList
-from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.deviations import NotReached
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import ProgramRing
 from croupier.conformance.oldmaid.ring_game import (
@@ -27,8 +26,7 @@ MAX_GAMES: Final = 6
 """The number of games to play until the program has lost, or not lost."""
 
 DELIVERY_SALT: Final = 21
-DELIVERY_GAMES: Final = 3
-"""The first of the games in which messages arrive in pieces, and how many show that a failure comes from that."""
+"""The game in which messages arrive in pieces."""
 
 GAME_RANK: Final = 100
 DELIVERY_RANK: Final = 200
@@ -42,36 +40,9 @@ async def _whole_game(players: int, seat: int, context: PlayerContext) -> None:
     await share_game(context, players, seat, salt=players + seat)
 
 
-async def _game_with_delivery(delivery: Delivery, context: PlayerContext) -> None:
-    """Messages arrive in pieces, or late. If the game fails, games are played with and without that."""
-    try:
-        await play_game(context, players=3, seat=1, salt=DELIVERY_SALT, delivery=delivery)
-    except Failed as failed:
-        failed_endpoints = context.endpoints
-        is_delivery = may_come_from_reads(failed.failure) and await _fails_only_by(delivery, context)
-        context.endpoints = failed_endpoints  # its dialogue is to be shown
-        if is_delivery:
-            failed.amend(clause="oldmaid-1.4")
-        if is_delivery and delivery.max_piece_bytes and failed.failure.cause is None:
-            failed.amend(cause=ONE_READ_CAUSE)
-        raise
-
-
-async def _fails_only_by(delivery: Delivery, context: PlayerContext) -> bool:
-    """Whether the program fails in all games in which messages arrive like this, and in none of the others."""
-    for salt in range(DELIVERY_SALT, DELIVERY_SALT + DELIVERY_GAMES):
-        for tried in (WHOLE, delivery):
-            try:
-                await play_game(context, players=3, seat=1, salt=salt, delivery=tried)
-            except NotReached:
-                return False
-            except Failed:
-                has_failed = True
-            else:
-                has_failed = False
-            if has_failed is (tried is WHOLE):
-                return False
-    return True
+async def _game_with_delivery(context: PlayerContext) -> None:
+    """Messages arrive in pieces, or late."""
+    await play_game(context, players=3, seat=1, salt=DELIVERY_SALT)
 
 
 async def _game_with_death(clause: str, death: Death, context: PlayerContext) -> None:
@@ -190,8 +161,8 @@ def cases() -> Sequence[PlayerCase]:
     for slug, title, players, seat, clause in SEAT_CASES:
         found.add(clause, slug, f"{title}: a whole game")(partial(_whole_game, players, seat))
     for slug, title, chop, delay in DELIVERY_CASES:
-        found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK)(
-            partial(_game_with_delivery, Delivery(chop, delay))
+        found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK, delivery=Delivery(chop, delay))(
+            _game_with_delivery
         )
     for clause, slug, when, death in DEATH_CASES:
         title = f"The {slug.partition('-')[0]} neighbour disconnects {when}"
