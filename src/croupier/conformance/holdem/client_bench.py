@@ -16,6 +16,7 @@ from croupier.conformance.holdem.request_checks import dialogue_lines, judge_req
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.holdem.test_server import HoldemTestServer
+from croupier.conformance.listening import HOST
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
@@ -67,46 +68,45 @@ class ClientCaseRun:
         self._seed = derive_server_seed(config.seed, case.id, 0)
         self._user = f"bot-{self._seed.hex()[:6]}"
         self._settings: Settings = replace(config.known_options or Settings(), **case.setup.settings)
+        self._server = HoldemTestServer(self._settings, case.setup, seed=config.seed)
+        self._server.users.add(self._user)
 
     async def run(self) -> Attempt:
         """Run the case."""
-        test_server = HoldemTestServer(self._settings, self._setup, seed=self._config.seed)
-        test_server.users.add(self._user)
         try:
-            port = await test_server.open()
-            game = await self._set_up_table(test_server)
+            port = await self._server.open()
+            game = await self._set_up_table()
             values = {
-                "url": f"http://127.0.0.1:{port}",
-                "host": "127.0.0.1",
+                "url": f"http://{HOST}:{port}",
+                "host": HOST,
                 "port": port,
                 "user": self._user,
                 "password": PASSWORD,
                 "game": game,
             }
             async with await ProgramUnderTest.start(self._config.command, values) as program:
-                found, reason = await self._watch_bot(test_server, program, game)
-                test_server.is_stopping = True
-                await program.stop()
+                found, reason = await self._watch_bot(program, game)
+                self._server.is_stopping = True
         finally:
-            await test_server.close()
-        return self._judge(test_server, found, reason)._replace(stderr=program.stderr)
+            await self._server.close()
+        return self._judge(found, reason)._replace(stderr=program.stderr)
 
-    async def _set_up_table(self, test_server: HoldemTestServer) -> str:
+    async def _set_up_table(self) -> str:
         """Create the opponents and the game, and return the GUID of the game that the bot may join."""
         setup = self._setup
-        service = test_server.service.service
+        service = self._server.service.service
         game = service.house.games()[0].guid
         luck = FairDealer(self._seed).luck
         self._opponents = [
-            Opponent(test_server, f"{style}-{number}", style, luck, setup.chips.get(style))
+            Opponent(self._server, f"{style}-{number}", style, luck, setup.chips.get(style))
             for number, style in enumerate(setup.opponents)
         ]
         if setup.is_registered:
-            await test_server.register(self._user, PASSWORD)
+            await self._server.register(self._user, PASSWORD)
         if setup.has_full_game:
             for number in range(FULL_TABLE_SEATS):
-                Opponent(test_server, f"crowd-{number}", "calls", luck).sit(game)
-            Opponent(test_server, "crowd-10", "calls", luck).open_game()
+                Opponent(self._server, f"crowd-{number}", "calls", luck).sit(game)
+            Opponent(self._server, "crowd-10", "calls", luck).open_game()
             game = next(table.guid for table in service.house.games() if table.has_free_seat)
         if setup.is_seated:
             service.submit(Join(self._user, game))
@@ -115,42 +115,40 @@ class ClientCaseRun:
                 opponent.sit(game)
         return game
 
-    async def _watch_bot(
-        self, test_server: HoldemTestServer, program: ProgramUnderTest, game: str
-    ) -> tuple[HttpDeviation | None, str]:
+    async def _watch_bot(self, program: ProgramUnderTest, game: str) -> tuple[HttpDeviation | None, str]:
         """Watch the bot play; return a deviation or None, and the reason if nothing could be judged."""
         setup = self._setup
         ended = asyncio.create_task(program.wait_ended(self._timeout))
-        ended.add_done_callback(lambda _: test_server.notify())
-        opponents = (self._run_opponent(test_server, opponent, game) for opponent in self._opponents)
+        ended.add_done_callback(lambda _: self._server.notify())
+        opponents = (self._run_opponent(opponent, game) for opponent in self._opponents)
         tasks = [ended, *map(asyncio.create_task, opponents)]
         try:
             async with asyncio.timeout(self._timeout):
                 while True:
-                    if self._hands_played(test_server) >= setup.hands:
+                    if self._hands_played() >= setup.hands:
                         return None, ""
-                    if self._has_timed_out(test_server):
+                    if self._has_timed_out():
                         return deviation("holdem-4.15", "an act within its turn", "none: its time has run out"), ""
-                    if self._is_broke(test_server):
+                    if self._is_broke():
                         await asyncio.sleep(BROKE_GRACE_SECONDS)
-                        if self._is_broke(test_server):
+                        if self._is_broke():
                             return None, ""
                     if program.status is not None:
-                        return self._judge_exit(test_server, program), ""
-                    await test_server.activity.wait()
+                        return self._judge_exit(program), ""
+                    await self._server.activity.wait()
         except TimeoutError:
-            return self._judge_timeout(test_server)
+            return self._judge_timeout()
         finally:
             await cancel_tasks(tasks)
 
-    async def _run_opponent(self, test_server: HoldemTestServer, opponent: Opponent, game: str) -> None:
+    async def _run_opponent(self, opponent: Opponent, game: str) -> None:
         """Run an opponent from the start or after the delay; it follows the bot to the bot's game."""
         task = None if self._setup.late_seconds else asyncio.create_task(opponent.play(game))
         try:
-            while not self._game_of_bot(test_server):
-                await test_server.activity.wait()
+            while not self._game_of_bot():
+                await self._server.activity.wait()
             await asyncio.sleep(self._setup.late_seconds)
-            found = self._game_of_bot(test_server)
+            found = self._game_of_bot()
             if task is not None and found == game:
                 await task
             elif found:
@@ -160,82 +158,82 @@ class ClientCaseRun:
             if task is not None:
                 task.cancel()
 
-    def _game_of_bot(self, test_server: HoldemTestServer) -> str:
+    def _game_of_bot(self) -> str:
         """Return the GUID of the bot's game, "" while it has no seat."""
-        games, users = test_server.house.games(), test_server.users
+        games, users = self._server.house.games(), self._server.users
         return next((table.guid for table in games if any(table.player_guid(user) for user in users)), "")
 
-    def _hands_played(self, test_server: HoldemTestServer) -> int:
+    def _hands_played(self) -> int:
         """Return how many finished hands the bot has played."""
-        return sum(not test_server.users.isdisjoint(played.players) for played in test_server.finished_hands)
+        return sum(not self._server.users.isdisjoint(played.players) for played in self._server.finished_hands)
 
-    def _is_broke(self, test_server: HoldemTestServer) -> bool:
-        return self._hands_played(test_server) > 0 and not self._game_of_bot(test_server)
+    def _is_broke(self) -> bool:
+        return self._hands_played() > 0 and not self._game_of_bot()
 
-    def _has_timed_out(self, test_server: HoldemTestServer) -> bool:
+    def _has_timed_out(self) -> bool:
         """Whether the bot lost its seat to the turn timer: it joined, has no seat, did not leave and is not broke."""
         joined = any(
             note.path[-1:] == ["players"] and note.response is not None and note.response.status < 300
-            for note in test_server.requests
+            for note in self._server.requests
         )
-        left = any(note.request.method == "DELETE" for note in test_server.requests)
-        if not joined or left or self._game_of_bot(test_server):
+        left = any(note.request.method == "DELETE" for note in self._server.requests)
+        if not joined or left or self._game_of_bot():
             return False
         stacks = [
             stack
-            for played in test_server.finished_hands
+            for played in self._server.finished_hands
             for player, stack in zip(played.players, played.hand.stacks, strict=True)
-            if player in test_server.users
+            if player in self._server.users
         ]
         return not stacks or stacks[-1] > 0
 
-    def _judge_exit(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> HttpDeviation | None:
+    def _judge_exit(self, program: ProgramUnderTest) -> HttpDeviation | None:
         """Judge a bot that exited before the case was over."""
         status = program.status
         assert status is not None, "the program is still running"
-        left = any(note.request.method == "DELETE" for note in test_server.requests)
-        if status == 0 and (left or self._is_broke(test_server)):
+        left = any(note.request.method == "DELETE" for note in self._server.requests)
+        if status == 0 and (left or self._is_broke()):
             return None
         stderr_text = program.stderr_excerpt(300)
-        if not test_server.requests:
+        if not self._server.requests:
             return deviation("holdem-1.1", "a request", f"none: it has ended ({program.end_description}){stderr_text}")
-        if status == 0 and self._hands_played(test_server):
+        if status == 0 and self._hands_played():
             return None
-        hands = format_count(self._hands_played(test_server), "hand")
+        hands = format_count(self._hands_played(), "hand")
         exit_text = f"it has ended ({program.end_description}) after {hands}{stderr_text}"
         hands_due = format_count(self._setup.hands, "hand")
         return deviation(self._case.clause, hands_due, exit_text, kind=FoundKind.CLOSED)
 
-    def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[HttpDeviation | None, str]:
+    def _judge_timeout(self) -> tuple[HttpDeviation | None, str]:
         """Judge a bot that has used up the timeout of the case."""
-        if not test_server.requests and not test_server.malformed:
+        if not self._server.requests and not self._server.malformed:
             return deviation("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
-        if not self._game_of_bot(test_server) and not self._hands_played(test_server):
-            if any(note.path[-1:] == ["players"] for note in test_server.requests):
+        if not self._game_of_bot() and not self._hands_played():
+            if any(note.path[-1:] == ["players"] for note in self._server.requests):
                 return deviation("holdem-3.5", "a player who has joined", "none"), ""
             return deviation("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
-        table = test_server.house.game(self._game_of_bot(test_server))
+        table = self._server.house.game(self._game_of_bot())
         view = None if table is None else table.view(None)
-        if view is not None and view.turn.player_id in map(test_server.house.guid_of, test_server.users):
+        if view is not None and view.turn.player_id in map(self._server.house.guid_of, self._server.users):
             limit = self._settings.turn_seconds
-            used_seconds = limit - (seconds_left(view.turn.expiry, test_server.now) or 0.0)
+            used_seconds = limit - (seconds_left(view.turn.expiry, self._server.now) or 0.0)
             if used_seconds > min(limit, self._timeout) / 2:  # a turn that has only just begun is not the bot's fault
                 return deviation("holdem-4.15", "an act in its turn", f"none in {used_seconds:.1f} s"), ""
         hands = format_count(self._setup.hands, "hand")
-        return None, f"only {self._hands_played(test_server)} of {hands} were over after {self._timeout:g} s"
+        return None, f"only {self._hands_played()} of {hands} were over after {self._timeout:g} s"
 
-    def _judge(self, test_server: HoldemTestServer, failed: HttpDeviation | None, reason: str) -> Attempt:
+    def _judge(self, failed: HttpDeviation | None, reason: str) -> Attempt:
         case = self._case
-        found = list(judge_requests(test_server, excused_clauses=self._setup.excused_clauses))
+        found = list(judge_requests(self._server, excused_clauses=self._setup.excused_clauses))
         if failed is not None:
             if case.failure_is_choice and failed.clause != "holdem-1.1":
                 failed = structs.replace(failed, outcome=Outcome.CHOICE)
             found.append(failed)
         if self._setup.needs_queue and not any(
-            note.response is not None and note.response.status == 202 for note in test_server.requests
+            note.response is not None and note.response.status == 202 for note in self._server.requests
         ):
             reason = reason or "it has not joined a full game"
-        dialogue = dialogue_lines(test_server)
+        dialogue = dialogue_lines(self._server)
         worst = worst_deviation(found, preferred=())
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
