@@ -99,14 +99,18 @@ class Bench:
     A bench neither retries nor confirms nor shrinks: the runner does.
     """
 
-    lanes = 1
-    """How many cases may be tried at the same time."""
-
-    can_run_beside = True
-    """Whether cases that spend their time waiting may be tried beside the others now."""
-
     replay_tries = 1
     """How often the same steps are replayed until they show the failure: more than once if it depends on luck."""
+
+    @property
+    def lanes(self) -> int:
+        """How many cases may be tried at the same time now."""
+        return 1
+
+    @property
+    def can_run_beside(self) -> bool:
+        """Whether cases that spend their time waiting may be tried beside the others now."""
+        return True
 
     async def open(self, address: Address) -> None:
         """Connect to a server for the first time, or to the one that was started in its place.

@@ -87,7 +87,7 @@ class HoldemServerBench(Bench):
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
 
     @property
-    def can_run_beside(self) -> bool:  # type: ignore[override]  # it changes during a run
+    def can_run_beside(self) -> bool:
         """Whether the server opens more games for cases that wait."""
         return self._has_learned and self._server.can_open_games
 

@@ -65,7 +65,7 @@ class HouseBench(Bench):
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
 
     @property
-    def lanes(self) -> int:  # type: ignore[override]  # it changes during a run
+    def lanes(self) -> int:
         """How many cases may run at once: several only if the tester spends most of its time waiting for answers."""
         is_waiting = self._conversations.average_seconds > SLOW_ANSWER_SECONDS
         return MAX_PARALLEL_CASES if self._serves_several and is_waiting else 1
