@@ -114,13 +114,7 @@ class HouseClientBench(Bench):
 
     def __init__(self, test_data: ClientTestData, config: Config) -> None:
         self._test_data = test_data
-        self._room = test_data.room
-        self._command = config.command
-        self._settings = config.known_options
-        self._dialect = config.dialect
-        self._strict = config.strict
-        self._seed = config.seed
-        self._timeout = config.timeout
+        self._config = config
         self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
         self._observations: dict[str, ClientObservation] = {}
         self._misreads = False
@@ -142,7 +136,7 @@ class HouseClientBench(Bench):
         """See `Bench.attempt`."""
         if self._absent_cases >= MAX_SILENT_CASES:
             return Attempt(Outcome.SKIP, "the program has never connected before")
-        dialect = getattr(self._settings, "dialect", "document")
+        dialect = getattr(self._config.known_options, "dialect", "document")
         if case.dialect and case.dialect != dialect:
             return inapplicable(case.dialect)
         observation, attempt = await self._try(case, number, is_patient=is_patient)
@@ -279,7 +273,7 @@ class HouseClientBench(Bench):
 
     async def _run(self, case: HouseClientCase, number: int, *, hurried: bool = True) -> ClientObservation:
         """Run the program against a test server, once. `hurried`: wait less for a client that need not send."""
-        seconds = self._timeout * (HURRIED_TIMEOUT_FACTOR if self._silent_cases >= MAX_SILENT_CASES else 1.0)
+        seconds = self._config.timeout * (HURRIED_TIMEOUT_FACTOR if self._silent_cases >= MAX_SILENT_CASES else 1.0)
         times = ClientTimeouts(
             seconds,
             min(IDLE_TIMEOUT_SECONDS, seconds) if hurried else seconds,
@@ -292,13 +286,13 @@ class HouseClientBench(Bench):
         )
         endpoint = Endpoint(
             connections,
-            lambda: DialectCodec(self._dialect),
+            lambda: DialectCodec(self._config.dialect),
             SilentLogger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
         )
         async with (
             open_port(endpoint) as port,
-            await ProgramUnderTest.start(self._command, {"host": HOST, "port": port}) as program,
+            await ProgramUnderTest.start(self._config.command, {"host": HOST, "port": port}) as program,
         ):
             await _watch(connections, program, START_TIMEOUT_FACTOR * seconds)
             server = connections.server
@@ -306,16 +300,19 @@ class HouseClientBench(Bench):
             status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
             end = program.end_description
             await program.stop(STOP_TIMEOUT_SECONDS)
-            return ClientObservation(self._test_data, case, server, status, end, seconds, program.stderr, self._strict)
+            return ClientObservation(
+                self._test_data, case, server, status, end, seconds, program.stderr, self._config.strict
+            )
 
     def _new_server(
         self, case: HouseClientCase, number: int, connection: int, times: ClientTimeouts
     ) -> HouseTestServer:
         """The test server for a connection."""
-        settings = replace(self._settings or self._room.settings(), **case.state.settings)
-        conversation = Conversation(self._room, settings, strict_referee=self._strict, answer_timeout=ENDLESS_SECONDS)
-        seed = derive_server_seed(self._seed, case.id, number + connection)
-        live = LiveResponder(self._room, settings, case.mutation, decks=case.state.decks, seed=seed)
+        room, config = self._test_data.room, self._config
+        settings = replace(config.known_options or room.settings(), **case.state.settings)
+        conversation = Conversation(room, settings, strict_referee=config.strict, answer_timeout=ENDLESS_SECONDS)
+        seed = derive_server_seed(config.seed, case.id, number + connection)
+        live = LiveResponder(room, settings, case.mutation, decks=case.state.decks, seed=seed)
         return HouseTestServer(
             live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live),
             case.setup,
@@ -323,7 +320,7 @@ class HouseClientBench(Bench):
             obligation=self._test_data.obligation,
             timeouts=times,
             is_unforeseeable=self._test_data.is_unforeseeable,
-            strict=self._strict,
+            strict=config.strict,
         )
 
 
