@@ -1,4 +1,4 @@
-"""Makes a server a node of its cluster, if it has rooms that are divided among nodes."""
+"""Makes a server a node of its cluster, if it has rooms that are divided among nodes, or that other nodes show."""
 
 import os
 import platform
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig, is_divided, is_stored
 from croupier.core.logger import Logger
+from croupier.core.room import HouseRoom
 from croupier.rooms.holdem import ROOM as HOLDEM
 
 if TYPE_CHECKING:  # imported at run time only by nodes
@@ -19,14 +20,15 @@ if TYPE_CHECKING:  # imported at run time only by nodes
 async def cluster_node(
     room_configs: Sequence[RoomConfig], config: ServerConfig, rooms: Mapping[str, OpenRoom], log: Logger
 ) -> "AsyncIterator[Node | None]":
-    """Join the cluster as a node, which leaves it at the end of the context; None without rooms that are divided.
+    """Join the cluster as a node, which leaves it at the end of the context.
 
-    `rooms` are those that are open, whose connections the node counts for the others.
+    None without a cluster, and without rooms that are divided or houses, whose games the other nodes can watch. `rooms`
+    are those that are open, whose connections the node counts for the others.
 
     Raises ValueError if a setting is invalid, OSError if the bus cannot be reached.
     """
     divided = [each for each in room_configs if is_divided(each, config)]
-    if config.bus is None or not divided:
+    if config.bus is None or not (divided or any(isinstance(each.room, HouseRoom) for each in room_configs)):
         yield None
         return
     if not all(is_stored(each, config) for each in divided):
@@ -34,21 +36,28 @@ async def cluster_node(
     from croupier.cluster.bus import BusUnavailable
     from croupier.cluster.node import Node
     from croupier.cluster.open_bus import open_bus
+    from croupier.cluster.table_views import TableViews
+    from croupier.web.house_watching import WatchedHouses
 
     try:
-        node = Node(config.node or _default_name(divided), await open_bus(config.bus, log), log)
+        node = Node(config.node or _default_name(divided or room_configs), await open_bus(config.bus, log), log)
+        houses = WatchedHouses([each.room for each in room_configs], rooms)
+        views = TableViews(node.bus, node.process, houses.follow)
         node.connections = lambda: {name: room.connection_count for name, room in rooms.items()}
+        node.clients = houses.newest_clients
+        await views.start()
         await node.start()
     except BusUnavailable as error:
         raise OSError(str(error)) from error
     try:
         yield node
     finally:
+        views.close()
         await node.stop()
 
 
-def _default_name(divided: Sequence[RoomConfig]) -> str:
-    return default_node_name(next((each.port for each in divided if each.room is HOLDEM), divided[0].port))
+def _default_name(room_configs: Sequence[RoomConfig]) -> str:
+    return default_node_name(next((each.port for each in room_configs if each.room is HOLDEM), room_configs[0].port))
 
 
 def default_node_name(port: int) -> str:

@@ -243,6 +243,11 @@ def is_divided(room_config: RoomConfig, server_config: ServerConfig) -> bool:
     return True
 
 
+def has_divided_rooms(room_configs: Sequence[RoomConfig], server_config: ServerConfig) -> bool:
+    """Return whether nodes divide any of the rooms; otherwise a node only shows theirs to the others."""
+    return any(is_divided(each, server_config) for each in room_configs)
+
+
 async def _open_house(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:

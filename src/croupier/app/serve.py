@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from croupier.app.cluster_node import cluster_node
 from croupier.app.monitoring import export_figures
-from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, has_divided_rooms, open_room
 from croupier.app.readiness import Readiness
 from croupier.app.server_process import ServerProcess
 from croupier.app.tracing import check_endpoint, span_observers, tracing
@@ -167,7 +167,7 @@ async def serve(
                 process.connection_counts(room_config.room, config.limits),
                 process.first_peer,
                 tracer,
-                node,
+                node if has_divided_rooms(room_configs, config) else None,
             )
             opened = await _open_in(process, room_config, config, context)
             if opened is None:

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
@@ -18,7 +17,7 @@ from croupier.recording.shared_store import SharedStore
 if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
     from croupier.cluster.node import Node
     from croupier.web.cookies import SigningKeys
-    from croupier.web.rooms import RoomEntry
+    from croupier.web.rooms import RoomElsewhere, RoomEntry
     from croupier.web.server import WebServer
 
 DEFAULT_PORT: Final = 8000
@@ -73,10 +72,16 @@ def room_entries(
             has_accounts=config.accounts is not None,
             address=None if config.tls_cert else local_address(addresses[each.room.name]),
             bots=each.bots,
-            elsewhere=None if node is None else partial(node.connections_elsewhere, each.room.name),
+            elsewhere=None if node is None else _room_elsewhere(node, each.room.name),
         )
         for each in room_configs
     ]
+
+
+def _room_elsewhere(node: "Node", room: str) -> "RoomElsewhere":
+    from croupier.cluster.table_views import RoomElsewhere
+
+    return RoomElsewhere(node, room)
 
 
 @asynccontextmanager

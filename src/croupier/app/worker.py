@@ -162,11 +162,18 @@ class Worker(ServerProcess):
             replace(each, port=setup.ports[each.room.name], document_port=setup.document_ports.get(each.room.name))
             for each in own
         ]
-        bus, node = config.bus or local_bus_url(setup.node_bus), config.node or default_node_name(setup.supervisor)
-        config = replace(config, bus=bus, node=f"{node[-MAX_NODE_CHARACTERS:]}-{setup.number}")
+        node = config.node or default_node_name(setup.supervisor)
+        config = replace(
+            config, bus=config.bus or self._local_bus(for_all), node=f"{node[-MAX_NODE_CHARACTERS:]}-{setup.number}"
+        )
         if is_first and setup.web_port is not None:
             return own, replace(config, web_port=setup.web_port)
         return own, replace(config, no_web=True, web_port=None, admin_token_file=None, tournament=None)
+
+    def _local_bus(self, shared: Sequence[RoomConfig]) -> str | None:
+        """Return the bus of the workers, None if they neither divide hold'em nor show all games in a web app."""
+        is_needed = self._setup.web_port is not None or any(each.room is HOLDEM for each in shared)
+        return local_bus_url(self._setup.node_bus) if is_needed else None
 
     def connection_counts(self, room: Room, limits: EndpointLimits) -> ConnectionCounts | None:
         """See `ServerProcess`."""

@@ -7,6 +7,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder, decode, encode
 
 from croupier.cluster.lease import HOLDEM, NodeState
+from croupier.core.session import Peer
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.holdem.table.presentation import ShownTable, game_with_hole
@@ -36,14 +37,16 @@ def node_subject(node: str) -> str:
 class NodeValue(Struct, frozen=True, omit_defaults=True):
     """The value of a node's key. `process` is different for every process that uses the name of the node.
 
-    `connections` has the number of clients that are connected to each room of the node, and `players` the names of the
-    players in some of them. `rooms` are those whose houses the node can own.
+    `connections` has the number of clients that are connected to each room of the node, `clients` the numbers of the
+    newest ones of the houses with private tables, and `players` the names of the players in some rooms. `rooms` are
+    those whose houses the node can own.
     """
 
     state: NodeState
     process: str = ""
     version: str = ""
     connections: Mapping[str, int] = {}
+    clients: Mapping[str, Sequence[Peer]] = {}
     players: Mapping[str, Sequence[str]] = {}
     rooms: Sequence[str] = (HOLDEM,)
 

@@ -21,6 +21,7 @@ from croupier.cluster.messages import NODE_KEYS, NodeValue
 from croupier.cluster.node_room import Houses, NodeRoom
 from croupier.cluster.relay import Relay
 from croupier.core.logger import Logger
+from croupier.core.session import Peer
 from croupier.observers.counters import ClusterCounters
 from croupier.version import __version__
 
@@ -33,8 +34,8 @@ class Node:
     """This server as a node of a cluster. It has the name `name`, which no other node may have.
 
     `process` is different for every start of a node, and `relay` has the clients that other nodes serve.
-    `connections` returns the number of clients of each room of this server, and `players` the names of those in rooms
-    whose players have names.
+    `connections` returns the number of clients of each room of this server, `clients` the numbers of the newest ones in
+    houses with private tables, and `players` the names of those in rooms whose players have names.
     """
 
     def __init__(self, name: str, bus: Bus, log: Logger, *, timing: Timing = Timing()) -> None:
@@ -45,6 +46,7 @@ class Node:
         self.state: State = "joining"
         self.counts = ClusterCounters()
         self.connections: Callable[[], Mapping[str, int]] = dict
+        self.clients: Callable[[], Mapping[str, Sequence[Peer]]] = dict
         self.players: Callable[[], Mapping[str, Sequence[str]]] = dict
         self.membership = Membership(name, timing)
         self.timing = timing
@@ -90,6 +92,18 @@ class Node:
     def players_elsewhere(self, room: str) -> Sequence[str]:
         """Return the names of the players in a room at the other live nodes, as they last said."""
         return [name for value in self._live_values() for name in value.players.get(room, ())]
+
+    def clients_elsewhere(self, room: str) -> Mapping[str, Sequence[Peer]]:
+        """Return the numbers of a house's newest clients at the other live nodes, by process, as they last said."""
+        return {value.process: value.clients.get(room, ()) for value in self._live_values()}
+
+    def is_gone(self, process: str) -> bool:
+        """Whether a process of another node has ended, or does not answer, as far as this node can judge."""
+        return (
+            self._trouble is None
+            and self.membership.may_judge(self._now())
+            and all(value.process != process for value in self._live_values())
+        )
 
     def process_of(self, node: str) -> str | None:
         """Return the process of another node, as it last said; None if it has said nothing yet."""
@@ -200,7 +214,13 @@ class Node:
     async def _renew(self) -> None:
         sent_at = self._now()
         value = NodeValue(
-            self._announced, self.process, __version__, self.connections(), self.players(), (*self._rooms,)
+            self._announced,
+            self.process,
+            __version__,
+            self.connections(),
+            self.clients(),
+            self.players(),
+            (*self._rooms,),
         )
         key = f"{NODE_KEYS}.{self.name}"
         self._revision = await self.bus.compare_and_set(key, encode(value), self._revision)

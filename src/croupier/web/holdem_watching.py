@@ -26,7 +26,7 @@ class PublicHoldem:
         games.sort(key=lambda game: (-len(game.shown.guids), game.number))
         return [self._public_table(game) for game in games]
 
-    def open(self, table: str) -> "HoldemSource | None":
+    async def open(self, table: str) -> "HoldemSource | None":
         """See `WatchableRoom`."""
         found = self._service.views.game(table)
         return None if found is None else HoldemSource(self._service, found)

@@ -29,7 +29,7 @@ class PublicOldMaid:
         name, title = self.entry.room.name, room_title(self.entry.room)
         return [PublicTable(self._id(game), name, title, game.nicks, None, can_sit=False) for game in self._games]
 
-    def open(self, table: str) -> "OldMaidSource | None":
+    async def open(self, table: str) -> "OldMaidSource | None":
         """See `WatchableRoom`."""
         found = next((game for game in self._games if self._id(game) == table), None)
         return None if found is None else OldMaidSource(self._endpoint, found)

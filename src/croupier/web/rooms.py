@@ -1,6 +1,6 @@
 """The rooms of a server as the web app opens seats in them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from croupier.core.client_session import ClientSession
 from croupier.core.codec import SpanCodec
-from croupier.core.presentation import Presenter, Text, text, verbatim
+from croupier.core.presentation import Presenter, TableView, Text, text, verbatim
 from croupier.core.room import HouseRoom, Room
-from croupier.core.session import Address
+from croupier.core.session import Address, Peer
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
 from croupier.http.holdem_tables import HoldemTables
@@ -44,13 +44,35 @@ class OldMaidGames(Protocol):
         ...
 
 
+class RoomElsewhere(Protocol):
+    """A room at the other nodes of a cluster. Each node has a tag; `own_tag` is that of this one."""
+
+    own_tag: str
+
+    @property
+    def connection_count(self) -> int:
+        """The number of connections to the room there."""
+        ...
+
+    @property
+    def newest_clients(self) -> Mapping[str, Sequence[Peer]]:
+        """The numbers of the newest clients of a house, the newest first, by the tag of their node."""
+        ...
+
+    def views(self, tag: str, peer: Peer) -> AsyncGenerator[TableView | None]:
+        """Yield what everybody may see of a client's table whenever it has changed, and None while its node is silent.
+
+        The views end with the table, or when its node does not answer any more.
+        """
+        ...
+
+
 class RoomEntry(Struct, frozen=True):
     """A room of the server: `open_room` is what serves it, with these settings.
 
     With `has_accounts` the coins of a client are known to the room alone. `address` is that of the room for programs on
     this machine, None if it is not known or needs TLS. `bots` join people who are alone at a table; if it is empty, the
-    usual ones do. `elsewhere` counts the connections to the room at the other nodes of a cluster, None if this server
-    is not a node.
+    usual ones do. `elsewhere` is the room at the other nodes of a cluster, None if this server is not a node.
     """
 
     room: Room
@@ -59,7 +81,7 @@ class RoomEntry(Struct, frozen=True):
     has_accounts: bool = False
     address: Address | None = None
     bots: tuple[str, ...] = ()
-    elsewhere: Callable[[], int] | None = None
+    elsewhere: RoomElsewhere | None = None
 
     @property
     def is_playable(self) -> bool:
@@ -76,7 +98,7 @@ class RoomEntry(Struct, frozen=True):
         if isinstance(self.open_room, TablesApp):
             return self.open_room.service.views.user_count
         if self.elsewhere is not None:
-            return self.open_room.connection_count + self.elsewhere()
+            return self.open_room.connection_count + self.elsewhere.connection_count
         if isinstance(self.open_room, Endpoint):
             return self.open_room.server_connection_count
         return self.open_room.connection_count

@@ -7,13 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from croupier.core.hall import Hall
 from croupier.core.linear import linear_text
-from croupier.core.room import HouseRoom
 from croupier.net.endpoint import Endpoint
 from croupier.web.config import WebConfig
 from croupier.web.holdem_watching import PublicHoldem
-from croupier.web.house_watching import PublicHouse
+from croupier.web.house_watching import PublicHouse, WatchedHouse
 from croupier.web.oldmaid_watching import PublicOldMaid
 from croupier.web.render import Renderer, TablePage
 from croupier.web.rooms import OldMaidGames, RoomEntry, holdem_service, room_view
@@ -52,25 +50,25 @@ class WatchRoutes:
 
     async def show(self, request: Request) -> Response:
         """Show a table as everybody sees it."""
-        table, page = self._find(request)
+        table, page = await self._find(request)
         delay = round(self._config.watch_delay_seconds)
         context = page.context(table.feed.snapshot) | {"csrf": request.state.csrf}
         return self._renderer.page(request, "table.html", is_watching=True, delay_seconds=delay, **context)
 
     async def text(self, request: Request) -> Response:
         """Show a table as lines of text."""
-        table, _ = self._find(request)
+        table, _ = await self._find(request)
         return self._renderer.text(request, linear_text(table.feed.snapshot.view))
 
     async def events(self, request: Request) -> Response:
         """Stream a table: every version that is new to the browser."""
-        table, _ = self._find(request)
+        table, _ = await self._find(request)
         return FeedStream(self._streams, table.feed, request)
 
-    def _find(self, request: Request) -> tuple[WatchedTable, TablePage]:
+    async def _find(self, request: Request) -> tuple[WatchedTable, TablePage]:
         """Return the table of the path. Raises HTTPException."""
         table_id = request.path_params["id"]
-        watched = self._tables.watch(table_id)
+        watched = await self._tables.watch(table_id)
         if watched is None:
             raise HTTPException(404)
         entry, table = watched
@@ -80,13 +78,13 @@ class WatchRoutes:
 def watchable_rooms(entries: Sequence[RoomEntry]) -> Iterator[WatchableRoom]:
     """Yield the rooms whose tables can be watched."""
     for entry in entries:
-        room, endpoint = entry.room, entry.open_room
+        endpoint = entry.open_room
         if (service := holdem_service(entry)) is not None:
             yield PublicHoldem(entry, service)
         elif isinstance(endpoint, Endpoint) and isinstance(endpoint.session, OldMaidGames):
             yield PublicOldMaid(entry, endpoint)
-        elif isinstance(room, HouseRoom) and isinstance(endpoint, Endpoint) and isinstance(endpoint.session, Hall):
-            yield PublicHouse(entry, room, endpoint, endpoint.session)
+        elif (house := WatchedHouse.of(entry.room, endpoint)) is not None:
+            yield PublicHouse(entry, house)
 
 
 def _page(entry: RoomEntry, table: str) -> TablePage:

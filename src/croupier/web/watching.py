@@ -62,9 +62,18 @@ class WatchableRoom(Protocol):
         """Return the tables that are listed."""
         ...
 
-    def open(self, table: str) -> TableSource | None:
+    async def open(self, table: str) -> TableSource | None:
         """Return the source of a table, None if there is no table with this id."""
         ...
+
+
+async def follow_views(source: TableSource) -> AsyncGenerator[TableView]:
+    """Yield the newest view of a table after changes, once every PUBLISH_SECONDS, and its last one."""
+    async with aclosing(source.changes()) as changes:
+        async for _ in changes:
+            yield source.view()
+            await asyncio.sleep(PUBLISH_SECONDS)
+    yield source.view()
 
 
 @contextmanager
@@ -153,15 +162,12 @@ class WatchedTable:
         self.feed.close()
 
     async def _follow(self) -> None:
-        async with aclosing(self._source.changes()) as changes:
-            async for _ in changes:
-                self._publish()
-                await asyncio.sleep(PUBLISH_SECONDS)
-        self._publish()
+        async with aclosing(follow_views(self._source)) as views:
+            async for view in views:
+                self._publish(view)
         self.feed.end()
 
-    def _publish(self) -> None:
-        view = self._source.view()
+    def _publish(self, view: TableView) -> None:
         if view != self._last.view:
             self._last = self._snapshot(self._last.view, view)
             self.feed.publish(self._last)
@@ -182,33 +188,45 @@ class WatchedTables:
         self._make_render = make_render
         self._delay_seconds = delay_seconds
         self._tables: dict[str, tuple[RoomEntry, WatchedTable]] = {}
+        self._openings: dict[str, asyncio.Task[tuple[RoomEntry, WatchedTable] | None]] = {}
         self._removals: dict[str, asyncio.TimerHandle] = {}
         self._loop = asyncio.get_running_loop()
 
-    def watch(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
+    async def watch(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
         """Return the room and a table, and follow it for some time at least; None if there is no such table."""
         watched = self._tables.get(table)
         if watched is None or watched[1].feed.is_over:
-            watched = self._open(table)
+            watched = await self._opened(table)
             if watched is None:
                 return None
-            self._tables[table] = watched
         self._remove_later(table)
         return watched
 
     def close(self) -> None:
         """End all streams."""
+        for opening in self._openings.values():
+            opening.cancel()
         for timer in self._removals.values():
             timer.cancel()
         for _, table in self._tables.values():
             table.close()
         self._tables.clear()
 
-    def _open(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
+    async def _opened(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
+        """Open a table, which all who ask for it meanwhile share."""
+        opening = self._openings.get(table)
+        if opening is None:
+            opening = self._openings[table] = self._loop.create_task(self._open(table))
+            opening.add_done_callback(lambda _: self._openings.pop(table))
+        await asyncio.wait([opening])
+        return None if opening.cancelled() else opening.result()
+
+    async def _open(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
         for room in self._rooms:
-            if (source := room.open(table)) is not None:
+            if (source := await room.open(table)) is not None:
                 render = self._make_render(room.entry, table)
-                return room.entry, WatchedTable(source, render, self._delay_seconds)
+                watched = self._tables[table] = room.entry, WatchedTable(source, render, self._delay_seconds)
+                return watched
         return None
 
     def _remove_later(self, table: str) -> None:
