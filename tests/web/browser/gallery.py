@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Final
 
 import uvicorn
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -18,8 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 import croupier.web
 from croupier.web.cards import sprite
-from croupier.web.locales import catalogue, locales
-from croupier.web.render import translator
+from croupier.web.render import environment
 from croupier.web.static_files import report_style
 from tests.web.samples import PAGES
 
@@ -44,23 +43,14 @@ STREAMS: Final = (
 
 @cache
 def make_environment(locale: str = "en") -> Environment:
-    """Make an environment with the globals of the web app."""
-    environment = Environment(
-        loader=FileSystemLoader(WEB / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        extensions=["jinja2.ext.i18n"],
-    )
-    environment.install_gettext_translations(catalogue(locale), newstyle=True)  # type: ignore[attr-defined]
-    environment.globals.update(
-        t=translator(locale),
+    """Make an environment of the web app's templates of its own, with what the app adds to the pages."""
+    made = environment.__wrapped__(locale)
+    made.globals.update(
         csrf="token",
-        locale=locale,
-        locales=locales(),
         pages=["", "watch", "replay", "protocols", "check", "login"],
         static=lambda name: f"/static/{name}",
     )
-    return environment
+    return made
 
 
 def static_routes() -> Sequence[BaseRoute]:
