@@ -1,6 +1,7 @@
 """Server cases about how requests arrive: cut, pipelined, slow, aborted, and on many connections."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import Final
 
 from msgspec.json import encode
@@ -128,15 +129,17 @@ async def concurrent_reads(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     clients = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
     request = SentRequest("GET", f"/games/{game}")
-    for client in clients:
-        context.record_request(request, request.encode(client.host))
-    try:
-        responses = await asyncio.gather(*(client.request(request) for client in clients))
-    except ResponseError as error:
-        context.add_response_error(error, f"{CONCURRENT_CONNECTIONS} answers on {CONCURRENT_CONNECTIONS} connections")
-        raise CaseAborted from None
-    finally:
-        await asyncio.gather(*(client.close() for client in clients))
+    async with AsyncExitStack() as connections:
+        for client in clients:
+            connections.push_async_callback(client.close)
+            context.record_request(request, request.encode(client.host))
+        try:
+            responses = await asyncio.gather(*(client.request(request) for client in clients))
+        except ResponseError as error:
+            context.add_response_error(
+                error, f"{CONCURRENT_CONNECTIONS} answers on {CONCURRENT_CONNECTIONS} connections"
+            )
+            raise CaseAborted from None
     for response in responses:
         context.record_response(response)
     if len({response.body for response in responses}) > 1 or {response.status for response in responses} != {200}:
