@@ -75,6 +75,7 @@ def test_table_follows_the_transcript_over_a_socket(transcript: Transcript, chun
 
 
 @transcripts
+@pytest.mark.extended
 def test_table_follows_the_transcript_on_asyncio(transcript: Transcript) -> None:
     with TableHarness(transcript, asyncio.new_event_loop) as harness:
         play_json_transcript(transcript, harness)

@@ -173,6 +173,7 @@ def test_workers_are_restarted_one_by_one(tmp_path: Path) -> None:
     assert "worker died" not in setting.log.events
 
 
+@pytest.mark.extended
 def test_old_workers_stay_if_a_new_one_does_not_open(tmp_path: Path) -> None:
     async def restart(setting: Setting) -> None:
         await setting.wait_until_open()

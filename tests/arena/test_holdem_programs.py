@@ -53,6 +53,7 @@ def test_a_program_has_the_result_of_a_bot_in_process_that_plays_alike() -> None
             assert play(*programs, duplicate=duplicate) == expected
 
 
+@pytest.mark.extended
 def test_two_users_of_a_program_are_not_taken_for_two_programs() -> None:
     tally = play(f"{FAULTY} twins 2", CALLER, seconds=2)
     assert (tally.forfeit, {fault.bot for fault in tally.faults}) == (0, {0})

@@ -186,6 +186,7 @@ def test_plots_in_the_page_have_the_colour_of_its_text(report: Report) -> None:
     assert "#000000" not in element
 
 
+@pytest.mark.extended
 def test_plots_in_the_page_need_no_style(report: Report) -> None:
     """The policy of the web app forbids styles in elements. Ids that are there twice would be those of both plots."""
     elements = [inline(report, plot) for plot in PLOTS]

@@ -113,6 +113,7 @@ def test_only_leaks_that_are_estimated_are_part_of_the_plan() -> None:
     assert not PlanOptions().make_plan("kuhn", ("random", "random"), leaks=True).leaks
 
 
+@pytest.mark.extended
 def test_the_table_has_a_row_for_each_pairing_and_leaks_on_demand() -> None:
     text = run(*FEW_HANDS, "random")
     assert [line.split()[:2] for line in text.splitlines() if "finished" in line] == [

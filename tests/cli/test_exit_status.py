@@ -8,6 +8,7 @@ import pytest
 from croupier.cli import app
 from tests.ports import closed_port
 from tests.processes import croupier
+from tests.sampling import extended
 
 WRONG_USE = [
     "deal",
@@ -81,7 +82,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", WRONG_USE)
+@pytest.mark.parametrize("command", extended(WRONG_USE, 4))
 def test_a_wrong_command_line_has_status_2(folder: Path, command: str) -> None:
     done = croupier(*shlex.split(command), variables={"XDG_DATA_HOME": str(folder)})
     assert (done.returncode, done.stdout) == (2, "")
@@ -89,7 +90,7 @@ def test_a_wrong_command_line_has_status_2(folder: Path, command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", FAILED)
+@pytest.mark.parametrize("command", extended(FAILED, 4))
 def test_a_failed_command_has_status_1(folder: Path, command: str) -> None:
     address = f"127.0.0.1:{closed_port()}"
     done = croupier(*shlex.split(command.format(address=address)), variables={"XDG_DATA_HOME": str(folder)})

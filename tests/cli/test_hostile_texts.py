@@ -212,6 +212,7 @@ def test_files_and_exports_are_utf_8_in_any_locale(tmp_path: Path) -> None:
     assert file.read_bytes() == '{"nicks":["Zoë"]}\n'.encode()
 
 
+@pytest.mark.extended
 def test_a_deck_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "deck").write_bytes(b"Q # \xff\n")
     done = run_in_ascii_locale("serve", "kuhn", "--port", "0", "--deck", tmp_path / "deck")

@@ -60,6 +60,7 @@ def test_a_server_that_is_not_there_makes_status_1() -> None:
     assert "0 achieved" in done.stdout
 
 
+@pytest.mark.extended
 def test_a_house_that_gives_no_coins_is_an_error() -> None:
     with Serving("kuhn", "--port", 0, "--coins", 0, "--log-level", "error") as server:
         done = croupier("load", "kuhn", server.address, "--players", 1, "--seconds", 0.5)

@@ -160,6 +160,7 @@ def wait_until_gone(pids: list[int]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.extended
 def test_programs_play_holdem_with_the_user_that_is_registered() -> None:
     with Serving("holdem", "--port", "0", "--log-level", "error") as server:
         command = ("play", "holdem", server.address, "--password", "secret")
@@ -170,6 +171,7 @@ def test_programs_play_holdem_with_the_user_that_is_registered() -> None:
     assert "4 hands in" in done.stdout
 
 
+@pytest.mark.extended
 def test_programs_play_old_maid_under_numbered_nicks() -> None:
     with Serving("oldmaid", "--port", "0", "--players", "2", "--log-level", "error") as table:
         own = f"{OURS} play oldmaid {{host}}:{{port}} --nick {{nick}} --bot random"

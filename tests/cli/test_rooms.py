@@ -208,6 +208,7 @@ def test_stand_at_selects_the_book_bot() -> None:
 
 
 @pytest.mark.parametrize("ten", extended(["T", "X", "10", "digits"], 3))
+@pytest.mark.extended
 def test_every_spelling_of_the_ten_can_be_played(ten: str) -> None:
     with Serving("blackjack", "--port", 0, "--ten", ten) as server:
         assert play("blackjack", server.address, "--games", 30)["games"] == 30

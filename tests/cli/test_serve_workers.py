@@ -66,6 +66,7 @@ def metrics(serving: Serving) -> Mapping[str, float]:
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[:1] != "#")}
 
 
+@pytest.mark.extended
 def test_connections_files_and_the_store_are_those_of_one_server(tmp_path: Path) -> None:
     store, deals, log = tmp_path / "store.db", tmp_path / "deals.jsonl", tmp_path / "talk.txt"
     deals.write_text('{"deal":"pro')  # a killed server leaves a partial line
@@ -111,6 +112,7 @@ def games(fact: bytes) -> list[Any]:
     return found
 
 
+@pytest.mark.extended
 def test_graceful_restart_refuses_no_connection() -> None:
     with serving_workers("kuhn", "--port", 0, "--journal", "off") as (serving, workers):
         played: list[bytes] = []

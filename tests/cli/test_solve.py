@@ -27,6 +27,7 @@ from croupier.strategy.single_player import SinglePlayerSolver
 from croupier.strategy.zero_sum import find_equilibrium
 from tests.processes import COMMAND, PATIENCE, ROOT, croupier, environment
 from tests.rooms.kuhn.action_odds import chances
+from tests.sampling import extended
 
 LEDUC = str(ROOT / "examples" / "leduc.py")
 
@@ -88,6 +89,7 @@ def test_the_rows_of_kuhn_poker_are_the_published_equilibria(column: str, alpha:
         assert Fraction(row[column]) == book[View(card, history)][row["action"]]
 
 
+@pytest.mark.extended
 def test_kuhn_json_matches_csv() -> None:
     found = objects("kuhn")
     assert (found["game"], found["settings"], found["value"]["exact"]) == ("Kuhn poker", {}, "-1/18")
@@ -338,6 +340,7 @@ def test_oldmaid_tables_fit_80_columns_without_truncation(
 
 
 @pytest.mark.parametrize("arguments", [("kuhn",), ("sevenhalf",), ("oldmaid", "--players", 5, "--games", 500)])
+@pytest.mark.extended
 def test_every_table_fits_80_columns(arguments: tuple[object, ...]) -> None:
     printed = solved(*arguments, columns=80)
     assert max(map(len, printed.splitlines()[1:])) <= 80
@@ -379,24 +382,27 @@ def test_documented_oldmaid_tables_are_up_to_date() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["blackjack", "--decks", "0"], "croupier: found 0 decks; allowed: 1 or more"),
-        (["sevenhalf", "--max-bet", "0"], "croupier: found a highest bet of 0; allowed: 1 to 1073741823"),
-        (["sevenhalf", "--max-bet", "1073741824"], "allowed: 1 to 1073741823"),
-        (["kuhn", "--csv", "--json"], "croupier: found --csv and --json; allowed: one of them"),
-        (["blackjack", "--decks", "many"], "--decks"),
-        (["oldmaid", "--players", "9"], "croupier: found 9 players; allowed: 2 to 8"),
-        (["oldmaid", "--players", "1"], "croupier: found 1 players; allowed: 2 to 8"),
-        (["oldmaid", "--players", "5", "--games", "0"], "croupier: found 0 games; allowed: 1 or more"),
-        (["oldmaid", "--players", "5", "--seed", "-1"], "croupier: found the seed -1; allowed: 0 or more"),
-        (["holdem"], "found the game 'holdem'; allowed: kuhn, sevenhalf, blackjack, oldmaid, FILE.py"),
-        (["kuhn", "--method", "cfr+", "--rounds", "0"], "croupier: found 0 rounds; allowed: 1 or more"),
-        (["kuhn", "--plot", "plot.txt"], "found the plot 'plot.txt'; allowed: a file that ends with .avif"),
-        (["missing.py"], "croupier: found no file 'missing.py'; allowed: a Python file"),
-        ([LEDUC, "--csv", "--json"], "croupier: found --csv and --json; allowed: one of them"),
-        ([f"{LEDUC}:MINE"], "croupier: found no MINE in"),
-        ([f"{LEDUC}:RULES:1"], ":RULES:1'; allowed: kuhn, sevenhalf, blackjack, oldmaid, FILE.py"),
-    ],
+    extended(
+        [
+            (["blackjack", "--decks", "0"], "croupier: found 0 decks; allowed: 1 or more"),
+            (["sevenhalf", "--max-bet", "0"], "croupier: found a highest bet of 0; allowed: 1 to 1073741823"),
+            (["sevenhalf", "--max-bet", "1073741824"], "allowed: 1 to 1073741823"),
+            (["kuhn", "--csv", "--json"], "croupier: found --csv and --json; allowed: one of them"),
+            (["blackjack", "--decks", "many"], "--decks"),
+            (["oldmaid", "--players", "9"], "croupier: found 9 players; allowed: 2 to 8"),
+            (["oldmaid", "--players", "1"], "croupier: found 1 players; allowed: 2 to 8"),
+            (["oldmaid", "--players", "5", "--games", "0"], "croupier: found 0 games; allowed: 1 or more"),
+            (["oldmaid", "--players", "5", "--seed", "-1"], "croupier: found the seed -1; allowed: 0 or more"),
+            (["holdem"], "found the game 'holdem'; allowed: kuhn, sevenhalf, blackjack, oldmaid, FILE.py"),
+            (["kuhn", "--method", "cfr+", "--rounds", "0"], "croupier: found 0 rounds; allowed: 1 or more"),
+            (["kuhn", "--plot", "plot.txt"], "found the plot 'plot.txt'; allowed: a file that ends with .avif"),
+            (["missing.py"], "croupier: found no file 'missing.py'; allowed: a Python file"),
+            ([LEDUC, "--csv", "--json"], "croupier: found --csv and --json; allowed: one of them"),
+            ([f"{LEDUC}:MINE"], "croupier: found no MINE in"),
+            ([f"{LEDUC}:RULES:1"], ":RULES:1'; allowed: kuhn, sevenhalf, blackjack, oldmaid, FILE.py"),
+        ],
+        4,
+    ),
 )
 def test_invalid_options_are_rejected_with_what_is_allowed(arguments: list[str], message: str) -> None:
     done = croupier("solve", *arguments, variables={"COLUMNS": "200"})

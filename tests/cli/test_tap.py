@@ -128,6 +128,7 @@ def test_a_half_closed_client_receives_the_answer(house: Serving) -> None:
         assert tap.stop() == 0
 
 
+@pytest.mark.extended
 def test_holdem_is_tapped_without_passwords(tmp_path: Path) -> None:
     command = (*COMMAND, "tap", "holdem", "0")
     with (

@@ -84,6 +84,7 @@ def finish(caller: socket.socket) -> None:
     assert CARD.fullmatch(hear(caller, 8))
 
 
+@pytest.mark.extended
 def test_coins_follow_the_client_from_node_to_node(houses: Houses) -> None:
     """kuhn-7.1"""
     for name in (*NODES, *NODES):

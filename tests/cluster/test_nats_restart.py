@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from bench.nats_server import NatsServer
 
 from croupier.cluster.bus import Bus, KeyChange
@@ -24,6 +25,7 @@ async def house_keys(bus: Bus) -> list[KeyChange]:
     return sorted([await anext(keys) for _ in range(HOUSES)])
 
 
+@pytest.mark.extended
 def test_a_restart_of_nats_moves_no_table(run: Run, tmp_path: Path) -> None:
     async def main(nats: NatsServer) -> None:
         async def connect() -> Bus:

@@ -175,6 +175,7 @@ def test_a_node_that_stops_hands_the_table_over(tables: Tables) -> None:
     assert [hand.summary == "void" for hand in tables.hands()] == [False, False]
 
 
+@pytest.mark.extended
 def test_the_lobby_of_each_node_shows_the_players_and_games_of_the_table(tables: Tables) -> None:
     web = tables.start("dee", "--web-port", 0)
     tables.nodes["dee"] = web

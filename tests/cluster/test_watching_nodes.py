@@ -223,6 +223,7 @@ def test_the_list_has_the_newest_clients_of_each_node_in_turn(
     run_simulated(main())
 
 
+@pytest.mark.extended
 def test_all_watchers_of_a_node_share_what_is_sent_and_it_ends_with_the_last(
     run_simulated: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,6 +295,7 @@ def test_a_page_says_that_the_node_of_its_table_has_died(run_simulated: Run) -> 
     run_simulated(main())
 
 
+@pytest.mark.extended
 def test_a_page_goes_on_when_the_bus_is_back(run_simulated: Run) -> None:
     async def main() -> None:
         async with nodes_of("ada", "bea", bot="script:CAL") as (ada, bea):

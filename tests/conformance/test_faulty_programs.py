@@ -110,7 +110,7 @@ def test_an_honest_server_passes(room: str) -> None:
 
 @pytest.mark.parametrize(
     ("room", "habit", "section", "clause"),
-    sampled([(room, *row) for room, rows in ROGUES.items() for row in rows], 4, first_of=2),
+    sampled([(room, *row) for room, rows in ROGUES.items() for row in rows], 4, first_of=4),
     ids=[f"{room}-{habit}" for room, rows in ROGUES.items() for habit, _, _ in rows],
 )
 def test_a_rogue_server_is_found_on_its_own_clause(room: str, habit: str, section: str, clause: str) -> None:

@@ -33,7 +33,7 @@ from tests.conformance.mutants.mutation import Mutation, text_of
 from tests.conformance.mutants.operators import only_in
 from tests.conformance.mutants.purses import add_coins
 from tests.conformance.suites import server_cases
-from tests.sampling import example_count
+from tests.sampling import example_count, extended
 
 COINS = 10
 GAMES = 40
@@ -193,12 +193,15 @@ def test_a_house_with_another_purse_than_the_known_one_fails() -> None:
 
 @pytest.mark.parametrize(
     ("sent", "state", "coins", "clause"),
-    [
-        ("ACTN BET", "before the first game", -1, "kuhn-6.2"),
-        ("FAIL W_A", "after CHK BET", -1, "kuhn-6.5"),
-        ("STRT P_1", "as P_1", 1, "kuhn-6.3"),
-        ("ACTN CAL", "between games", 2, "kuhn-6.2"),
-    ],
+    extended(
+        [
+            ("ACTN BET", "before the first game", -1, "kuhn-6.2"),
+            ("FAIL W_A", "after CHK BET", -1, "kuhn-6.5"),
+            ("STRT P_1", "as P_1", 1, "kuhn-6.3"),
+            ("ACTN CAL", "between games", 2, "kuhn-6.2"),
+        ],
+        2,
+    ),
 )
 def test_coins_that_a_refused_message_moves_are_found(sent: str, state: str, coins: int, clause: str) -> None:
     (case,) = (each for each in server_cases(ROOM) if each.id == "kuhn/7.4/every-payment")

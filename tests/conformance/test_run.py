@@ -91,6 +91,7 @@ def test_two_dialects_are_found_one_behind_the_other() -> None:
     assert 1 <= report.count(Outcome.FAIL) <= 2
 
 
+@pytest.mark.extended
 def test_behind_a_dialect_what_else_is_wrong_is_found() -> None:
     def habit(message: bytes) -> bytes:
         return message.replace(b"W_A", b"N_C") + b"\0"

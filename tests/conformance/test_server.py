@@ -78,6 +78,7 @@ def test_our_own_house_has_no_faults(room: HouseRoom, part: int) -> None:
 
 
 @pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
+@pytest.mark.extended
 def test_our_own_house_has_no_faults_when_strict_and_with_other_settings(room: HouseRoom) -> None:
     assert bad(run(room, HEADS[room.name][1], 1, strict=True)) == []
 

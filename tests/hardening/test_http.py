@@ -181,6 +181,7 @@ async def try_path(server: Server, path: bytes) -> None:
     assert b"\r\nx-injected" not in answer.lower()
 
 
+@pytest.mark.extended
 def test_guesses_of_passwords_from_many_networks_cost_little_memory(run: Run) -> None:
     """The same name from a new /64 each time: a hundred guesses are checked, the others are refused."""
 

@@ -127,6 +127,7 @@ def test_many_cards_fit_a_narrow_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("encoding", "spades"), [("utf-8", "│♠      │"), ("latin-1", "|S      |"), ("ascii", "|S      |")]
 )
+@pytest.mark.extended
 def test_suits_are_shown_as_the_terminal_can(deck: str, encoding: str, spades: str) -> None:
     with seated("--deck", deck, encoding=encoding) as seat:
         seat.sees("[p] Play a round")

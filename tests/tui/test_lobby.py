@@ -168,6 +168,7 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert done.stdout.strip() == "--plain"
 
 
+@pytest.mark.extended
 def test_completion_is_installed_where_the_shell_looks_for_it(tmp_path: Path) -> None:
     done = croupier("completion", "fish", "--install", variables={"HOME": str(tmp_path)})
     assert done.returncode == 0

@@ -91,6 +91,7 @@ def test_leaving_during_a_game_needs_confirmation(tmp_path: Path) -> None:
         seat.leaves()
 
 
+@pytest.mark.extended
 def test_a_narrow_terminal_and_one_without_line_drawing_are_enough(tmp_path: Path) -> None:
     with offered_three(tmp_path, columns=36, encoding="ascii") as seat:
         seat.plays(("x", "'x' does nothing now"))
@@ -99,6 +100,7 @@ def test_a_narrow_terminal_and_one_without_line_drawing_are_enough(tmp_path: Pat
         assert seat.width <= 36
 
 
+@pytest.mark.extended
 def test_every_resize_draws_the_table_again(tmp_path: Path) -> None:
     with offered_three(tmp_path) as seat:
         for columns, rows, text in ((90, 40, "│A"), (36, 12, "> You"), (90, 40, "│A")):

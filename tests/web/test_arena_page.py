@@ -42,6 +42,7 @@ def write_record(folder: Path, played: Tournament) -> None:
     record.close()
 
 
+@pytest.mark.extended
 def test_the_page_is_the_report_while_it_is_played_and_at_the_end(run: Run, tmp_path: Path, played: Tournament) -> None:
     async def main() -> None:
         pages = ArenaPages(PLAN, tmp_path / "out")

@@ -73,6 +73,7 @@ def test_a_tournament_is_shown_while_it_is_played_and_so_is_the_next_one(run: Ru
     run(main())
 
 
+@pytest.mark.extended
 def test_a_folder_that_cannot_be_read_is_logged(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("no plan")
     with Serving("kuhn", "--port", 0, "--web-port", 0, "--tournament", tmp_path, "--journal", "off", ready=2) as server:

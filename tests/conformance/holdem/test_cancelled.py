@@ -29,7 +29,7 @@ def test_a_cancelled_case_for_bots_leaves_no_socket_open() -> None:
         assert asyncio.run(count_left_open(attempt)) == {}
 
 
-@pytest.mark.parametrize("case_id", extended(["holdem/1.8/many-at-once", "holdem/3.5/joining-a-free-seat"], 2))
+@pytest.mark.parametrize("case_id", extended(["holdem/3.5/joining-a-free-seat", "holdem/1.8/many-at-once"], 2))
 def test_a_cancelled_case_for_servers_leaves_no_socket_open(case_id: str) -> None:
     (case,) = select(server_cases(ROOM), case_id)
 

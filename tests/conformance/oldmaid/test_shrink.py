@@ -49,6 +49,7 @@ def test_replay_skips_impossible_actions() -> None:
 
 
 @pytest.mark.parametrize("name", extended(["card-twice", "throws-twice"], 2))
+@pytest.mark.extended
 def test_table_failure_is_shrunk(name: str) -> None:
     faulty = next(faulty for faulty in FAULTY_TABLES if faulty.name == name)
     result = next(result for result in run_table(faulty, faulty.selection, timeout=5.0) if result.failure is not None)

@@ -99,13 +99,16 @@ def test_a_second_out_of_cards_may_be_answered_ok() -> None:
 
 @pytest.mark.parametrize(
     ("case", "mutation", "clause"),
-    [
-        ("oldmaid/3.7/nicks", hangs_up, "oldmaid-8.1"),
-        ("oldmaid/3.7/nicks", hangs_up_silently, "oldmaid-3.7"),
-        ("oldmaid/3.7/empty", hangs_up_silently, "oldmaid-3.7"),
-        ("oldmaid/2.10/numbers", hangs_up_silently, "oldmaid-8.7"),
-        ("oldmaid/5.9/discard-when-out", hangs_up_silently, "oldmaid-5.9"),
-    ],
+    extended(
+        [
+            ("oldmaid/3.7/nicks", hangs_up, "oldmaid-8.1"),
+            ("oldmaid/3.7/nicks", hangs_up_silently, "oldmaid-3.7"),
+            ("oldmaid/3.7/empty", hangs_up_silently, "oldmaid-3.7"),
+            ("oldmaid/2.10/numbers", hangs_up_silently, "oldmaid-8.7"),
+            ("oldmaid/5.9/discard-when-out", hangs_up_silently, "oldmaid-5.9"),
+        ],
+        3,
+    ),
 )
 def test_a_close_in_answer_to_a_readable_request_is_no_choice(
     case: str, mutation: Callable[[], Mutation], clause: str

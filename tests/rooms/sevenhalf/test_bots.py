@@ -270,7 +270,7 @@ def naive_view(state: BankState) -> tuple[Fraction, Gone]:
 LIMITS = [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("limit", extended([3, 1, 2, 4], 4))
+@pytest.mark.parametrize("limit", extended([2, 1, 3, 4], 4))
 def test_optimal_value_equals_the_naive_computation(limit: int) -> None:
     """The naive computation tries all raises, not only the highest."""
     rules = SevenHalf(limit)

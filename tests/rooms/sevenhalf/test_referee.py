@@ -41,7 +41,7 @@ from tests.rooms.sevenhalf.conversations import (
     clauses,
     verdicts_on,
 )
-from tests.sampling import example_count
+from tests.sampling import example_count, extended
 
 sides = st.sampled_from([CLIENT, HOUSE])
 NO = Erro("too much")
@@ -196,28 +196,31 @@ AND_DRAW = (DRAW, card("1o"))
 
 @pytest.mark.parametrize(
     ("sent", "gains"),
-    [
-        ([], {100}),
-        ([A10, *AND_DRAW], {110}),
-        ([A10, A20, *AND_DRAW], {130}),
-        ([A10, NO], {100}),
-        ([A10, NO, A20, *AND_DRAW], {120}),
-        ([A10, NO, *AND_DRAW], {100}),
-        ([A10, DRAW, NO, card("1o")], {100}),
-        ([A10, A20, NO, *AND_DRAW], {110, 120}),
-        ([A10, A20, NO, NO], {100}),
-        ([A10, A20, NO, NO, *AND_DRAW], {100}),
-        ([A10, A20, NO, DRAW, NO, card("1o")], {100}),
-        ([A10, A20, DRAW, NO, card("1o")], {110, 120}),
-        ([A10, A20, A40, NO, *AND_DRAW], {130, 150, 160}),
-        ([A10, A20, A40, NO, NO, *AND_DRAW], {110, 120, 140}),
-        ([A10, A20, A40, NO, NO, NO], {100}),
-        ([A10, A10, NO, *AND_DRAW], {110}),
-        ([A10, A20, NO, *AND_DRAW, A40, DRAW, card("so")], {150, 160}),
-        ([A10, A20, NO, *AND_DRAW, A40, NO], {110, 120}),
-        ([A10, A20, NO, *AND_DRAW, A10, A20, NO, DRAW, card("so")], {120, 130, 140}),
-        ([A10, *AND_DRAW, A20, NO], {110}),
-    ],
+    extended(
+        [
+            ([], {100}),
+            ([A10, *AND_DRAW], {110}),
+            ([A10, A20, *AND_DRAW], {130}),
+            ([A10, NO], {100}),
+            ([A10, NO, A20, *AND_DRAW], {120}),
+            ([A10, NO, *AND_DRAW], {100}),
+            ([A10, DRAW, NO, card("1o")], {100}),
+            ([A10, A20, NO, *AND_DRAW], {110, 120}),
+            ([A10, A20, NO, NO], {100}),
+            ([A10, A20, NO, NO, *AND_DRAW], {100}),
+            ([A10, A20, NO, DRAW, NO, card("1o")], {100}),
+            ([A10, A20, DRAW, NO, card("1o")], {110, 120}),
+            ([A10, A20, A40, NO, *AND_DRAW], {130, 150, 160}),
+            ([A10, A20, A40, NO, NO, *AND_DRAW], {110, 120, 140}),
+            ([A10, A20, A40, NO, NO, NO], {100}),
+            ([A10, A10, NO, *AND_DRAW], {110}),
+            ([A10, A20, NO, *AND_DRAW, A40, DRAW, card("so")], {150, 160}),
+            ([A10, A20, NO, *AND_DRAW, A40, NO], {110, 120}),
+            ([A10, A20, NO, *AND_DRAW, A10, A20, NO, DRAW, card("so")], {120, 130, 140}),
+            ([A10, *AND_DRAW, A20, NO], {110}),
+        ],
+        3,
+    ),
 )
 def test_accepted_bets_are_those_possible_after_the_refusals(sent: Sequence[Any], gains: set[int]) -> None:
     assert accepted(*sent) == gains
