@@ -77,6 +77,9 @@ def _run(spec: LaunchSpec) -> NoReturn:
             _enter_sandbox(spec, pipes)
         except OSError as error:
             pipes.report(FAILED, error)
+        except Exception as error:
+            pipes.report(FAILED, f"{type(error).__name__}: {error}")
+            raise
         status = 0
     finally:
         os._exit(status)
