@@ -210,7 +210,6 @@ def run_room_chaos(folder: Path, seed: int, actions: Callable[[Random], Iterator
         asyncio.run(main(servers))
 
 
-@pytest.mark.extended
 def test_no_act_is_lost_or_applied_twice_whatever_fails(tmp_path: Path) -> None:
     """holdem-3.16, holdem-3.17"""
     run_chaos(tmp_path, 2, 3, 1, lambda _: iter(["kill", "nats", "pause", "postgresql", "drain"]))

@@ -66,7 +66,6 @@ def test_a_program_without_a_mutation_has_no_findings(room: str, role: Role) -> 
     assert examine(honest) == ([], "")
 
 
-@pytest.mark.extended
 @suites
 def test_some_mutants_are_found(room: str, role: Role) -> None:
     quick = [number for number, each in enumerate(mutations(room, role)) if shows_soon(each)]
