@@ -5,9 +5,9 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from bench.nats_server import NatsServer
 
-from tests.processes import FREE_PORTS, PATIENCE, Serving
+from tests.cluster.two_servers import two_servers
+from tests.processes import PATIENCE, Serving
 
 KUHN = 'id="count-kuhn"'
 
@@ -28,16 +28,10 @@ def wait_for_players(serving: Serving, text: str) -> None:
 
 @pytest.mark.extended
 def test_the_lobby_counts_the_connections_to_all_nodes(tmp_path: Path) -> None:
-    (tmp_path / "nats").mkdir()
-    with NatsServer(tmp_path / "nats") as nats:
-        flags = ("--web-port", 0, "--drain-seconds", 0.1, "--store", tmp_path / "kept.db", "--bus", nats.url, "--node")
-        with (
-            Serving(*flags, "ada", ready=6, variables=FREE_PORTS) as ada,
-            Serving(*flags, "bea", ready=6, variables=FREE_PORTS) as bea,
-        ):
-            ada.call().sendall(b"STRT P_1")
-            for serving in (ada, bea):
-                wait_for_players(serving, "1 playing")
-            bea.call().sendall(b"STRT P_1")
-            for serving in (ada, bea):
-                wait_for_players(serving, "2 playing")
+    with two_servers(tmp_path) as (_, ada, bea):
+        ada.call().sendall(b"STRT P_1")
+        for serving in (ada, bea):
+            wait_for_players(serving, "1 playing")
+        bea.call().sendall(b"STRT P_1")
+        for serving in (ada, bea):
+            wait_for_players(serving, "2 playing")

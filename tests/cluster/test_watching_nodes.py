@@ -7,11 +7,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.request import Request, urlopen
 
 import pytest
-from bench.nats_server import NatsServer
 from msgspec.structs import replace
 from starlette.applications import Starlette
 
@@ -24,9 +23,10 @@ from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.web.house_watching import WatchedHouses
 from tests.cluster.memory_bus import MemoryBus, MemoryHub
 from tests.cluster.nodes_fixture import QUICK_TIMING, until
+from tests.cluster.two_servers import two_servers
 from tests.net.raw_client import Run
-from tests.processes import FREE_PORTS, PATIENCE, Serving, hear
-from tests.web.app_fixture import Browser, house, serve, stream
+from tests.processes import PATIENCE, Serving, hear
+from tests.web.app_fixture import Browser, Viewer, house, serve, stream
 
 KUHN_DECK = KUHN.pack.parse_decks("Q\nK\nJ", "test", 1)
 OTHER_DECK = KUHN.pack.parse_decks("Q\nJ\nK", "test", 1)
@@ -117,6 +117,28 @@ async def nodes_of(
             nodes.append(WatchNode(node, bus, app, entry.house.endpoint))
         await until(lambda: all(each.node.live_nodes == len(names) for each in nodes))
         yield nodes
+
+
+class WatchedGame(NamedTuple):
+    """A game of a person at the node ada, and a stream of its table from the node bea."""
+
+    ada: WatchNode
+    bea: WatchNode
+    person: Browser
+    table: str
+    events: Viewer
+
+
+@asynccontextmanager
+async def game_watched_elsewhere(**settings: Any) -> AsyncIterator[WatchedGame]:
+    """Two nodes, a person at the house of one, and a watcher at the other one."""
+    async with nodes_of("ada", "bea", **settings) as (ada, bea):
+        person = await ada.play()
+        table = f"kuhn-1-{ada.tag}"
+        await until_listed(bea, table)
+        async with stream(bea.app, Browser(bea.app), f"/watch/{table}/events") as events:
+            await events.wait_for(b"event: table")
+            yield WatchedGame(ada, bea, person, table, events)
 
 
 async def act(browser: Browser, action: str) -> None:
@@ -254,41 +276,31 @@ def test_all_watchers_of_a_node_share_what_is_sent_and_it_ends_with_the_last(
 
 def test_a_watcher_elsewhere_gets_the_newest_view_after_a_pause(run_simulated: Run) -> None:
     async def main() -> None:
-        async with nodes_of("ada", "bea", bot="script:FLD") as (ada, bea):
-            ann = await ada.play()
-            table = f"kuhn-1-{ada.tag}"
-            await until_listed(bea, table)
-            async with stream(bea.app, Browser(bea.app), f"/watch/{table}/events") as events:
-                await events.wait_for(b"event: table")
-                events.reads.clear()
-                for _ in range(20):
-                    for action in ("first", "bet"):
-                        await act(ann, action)
-                        await asyncio.sleep(0.1)
-                answers = len(ada.bus.answers)
-                assert answers >= 20
-                sent = len(events.messages)
-                events.reads.set()
-                await asyncio.sleep(1.0)
-                assert len(events.messages) <= sent + 3
-                assert b"The client wins 1." in events.messages[-1]["body"]
+        async with game_watched_elsewhere(bot="script:FLD") as (ada, _, ann, _, events):
+            events.reads.clear()
+            for _ in range(20):
+                for action in ("first", "bet"):
+                    await act(ann, action)
+                    await asyncio.sleep(0.1)
+            assert len(ada.bus.answers) >= 20
+            sent = len(events.messages)
+            events.reads.set()
+            await asyncio.sleep(1.0)
+            assert len(events.messages) <= sent + 3
+            assert b"The client wins 1." in events.messages[-1]["body"]
 
     run_simulated(main())
 
 
 def test_a_page_says_that_the_node_of_its_table_has_died(run_simulated: Run) -> None:
     async def main() -> None:
-        async with nodes_of("ada", "bea", bot="script:CAL") as (ada, bea):
-            ann = await ada.play()
-            table = f"kuhn-1-{ada.tag}"
-            await until_listed(bea, table)
-            async with stream(bea.app, Browser(bea.app), f"/watch/{table}/events") as events:
-                await act(ann, "first")
-                await events.wait_for(b"to act")
-                ada.kill()
-                await events.wait_for(b"event: end")
-                assert b"The server of this table does not answer any more." in events.body
-                assert b"to act" not in events.messages[-2]["body"]
+        async with game_watched_elsewhere(bot="script:CAL") as (ada, bea, ann, table, events):
+            await act(ann, "first")
+            await events.wait_for(b"to act")
+            ada.kill()
+            await events.wait_for(b"event: end")
+            assert b"The server of this table does not answer any more." in events.body
+            assert b"to act" not in events.messages[-2]["body"]
             assert await bea.status(table) == 404
             assert await bea.listed() == []
 
@@ -298,38 +310,28 @@ def test_a_page_says_that_the_node_of_its_table_has_died(run_simulated: Run) -> 
 @pytest.mark.extended
 def test_a_page_goes_on_when_the_bus_is_back(run_simulated: Run) -> None:
     async def main() -> None:
-        async with nodes_of("ada", "bea", bot="script:CAL") as (ada, bea):
-            ann = await ada.play()
-            table = f"kuhn-1-{ada.tag}"
-            await until_listed(bea, table)
-            async with stream(bea.app, Browser(bea.app), f"/watch/{table}/events") as events:
-                await events.wait_for(b"event: table")
-                for node in (ada, bea):
-                    node.bus.is_cut_off = True
-                await events.wait_for(b"does not answer. Waiting for it.")
-                await asyncio.sleep(60.0)
-                assert bea.node.state == "fenced"
-                await act(ann, "first")
-                for node in (ada, bea):
-                    node.bus.is_cut_off = False
-                await events.wait_for(b"card face down")
-                assert (await bea.text(table))[1:] == (await ada.text(table))[1:]
-                assert b"event: end" not in events.body
+        async with game_watched_elsewhere(bot="script:CAL") as (ada, bea, ann, table, events):
+            for node in (ada, bea):
+                node.bus.is_cut_off = True
+            await events.wait_for(b"does not answer. Waiting for it.")
+            await asyncio.sleep(60.0)
+            assert bea.node.state == "fenced"
+            await act(ann, "first")
+            for node in (ada, bea):
+                node.bus.is_cut_off = False
+            await events.wait_for(b"card face down")
+            assert (await bea.text(table))[1:] == (await ada.text(table))[1:]
+            assert b"event: end" not in events.body
 
     run_simulated(main())
 
 
 def test_a_node_that_stops_ends_the_pages_of_its_tables(run_simulated: Run) -> None:
     async def main() -> None:
-        async with nodes_of("ada", "bea") as (ada, bea):
-            await ada.play()
-            table = f"kuhn-1-{ada.tag}"
-            await until_listed(bea, table)
-            async with stream(bea.app, Browser(bea.app), f"/watch/{table}/events") as events:
-                await events.wait_for(b"event: table")
-                ada.endpoint.halt(final=True)
-                await events.wait_for(b"event: end")
-                assert b"This table does not exist any more." in events.body
+        async with game_watched_elsewhere() as (ada, _, _, _, events):
+            ada.endpoint.halt(final=True)
+            await events.wait_for(b"event: end")
+            assert b"This table does not exist any more." in events.body
 
     run_simulated(main())
 
@@ -357,15 +359,10 @@ def test_a_node_follows_a_limited_number_of_tables_for_others(
 def test_cards_that_are_not_shown_are_not_sent_to_another_node(run_simulated: Run) -> None:
     async def sent(decks: Sequence[Any]) -> list[bytes]:
         """What is sent to the other node of a game without a showdown."""
-        async with nodes_of("ada", "bea", decks=decks, bot="script:FLD") as (ada, bea):
-            ann = await ada.play()
-            table = f"kuhn-1-{ada.tag}"
-            await until_listed(bea, table)
-            async with stream(bea.app, Browser(bea.app), f"/watch/{table}/events") as events:
-                await events.wait_for(b"event: table")
-                for action, news in (("first", b"card face down"), ("bet", b"The client wins 1.")):
-                    await act(ann, action)
-                    await events.wait_for(news)
+        async with game_watched_elsewhere(decks=decks, bot="script:FLD") as (ada, _, ann, _, events):
+            for action, news in (("first", b"card face down"), ("bet", b"The client wins 1.")):
+                await act(ann, action)
+                await events.wait_for(news)
             assert view_subject(ada.node.process) in ada.bus._handlers
             return ada.bus.answers
 
@@ -421,28 +418,22 @@ def wait_for_table(serving: Serving, is_wanted: Callable[[str], bool]) -> str:
 
 @pytest.mark.extended
 def test_a_game_of_another_server_is_watched_until_that_dies(tmp_path: Path) -> None:
-    (tmp_path / "nats").mkdir()
-    with NatsServer(tmp_path / "nats") as nats:
-        flags = ("--web-port", 0, "--drain-seconds", 0.1, "--store", tmp_path / "kept.db", "--bus", nats.url, "--node")
-        with (
-            Serving(*flags, "ada", ready=6, variables=FREE_PORTS) as ada,
-            Serving(*flags, "bea", ready=6, variables=FREE_PORTS) as bea,
-        ):
-            client = ada.call()
-            table = wait_for_table(bea, lambda table: table.startswith("kuhn-1-"))
-            with Watching(bea, table) as watching:
-                watching.wait_for(b"Between two games.")
-                client.sendall(b"STRT P_1")
-                watching.wait_for(b"card face down")
-                nats.stop()
-                watching.wait_for(b"does not answer. Waiting for it.")
-                nats.start()
-                client.sendall(b"ACTN BET")
-                watching.wait_for(b"The client bets a coin.")
-                ada.signal(signal.SIGKILL)
-                watching.wait_for(b"does not answer any more.")
-                watching.wait_for(b"event: end")
-            assert listed_tables(bea) == []
+    with two_servers(tmp_path) as (nats, ada, bea):
+        client = ada.call()
+        table = wait_for_table(bea, lambda table: table.startswith("kuhn-1-"))
+        with Watching(bea, table) as watching:
+            watching.wait_for(b"Between two games.")
+            client.sendall(b"STRT P_1")
+            watching.wait_for(b"card face down")
+            nats.stop()
+            watching.wait_for(b"does not answer. Waiting for it.")
+            nats.start()
+            client.sendall(b"ACTN BET")
+            watching.wait_for(b"The client bets a coin.")
+            ada.signal(signal.SIGKILL)
+            watching.wait_for(b"does not answer any more.")
+            watching.wait_for(b"event: end")
+        assert listed_tables(bea) == []
 
 
 @pytest.mark.extended
