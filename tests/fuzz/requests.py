@@ -17,8 +17,9 @@ from croupier.clients.response_bodies import NdjsonReader
 from croupier.clients.server_url import parse_url
 from croupier.conformance.channel import http as tester_http
 from croupier.conformance.holdem import schema
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.errors import Violation
-from croupier.http.auth import AuthError, basic_authorization, parse_credentials
+from croupier.http.auth import AuthError, parse_credentials
 from croupier.http.messages import HTTPError
 from croupier.http.queries import etag_matches, parse_page_parameters, parse_wait_parameters
 from croupier.http.request_reader import RequestReader

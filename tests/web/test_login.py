@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from croupier.http.auth import MemoryUsers, UserRecord, basic_authorization
+from croupier.core.basic_auth import basic_authorization
+from croupier.http.auth import MemoryUsers, UserRecord
 from croupier.logs import configure, get_logger
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem import ROOM as HOLDEM

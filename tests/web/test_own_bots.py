@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from croupier.http.auth import basic_authorization
+from croupier.core.basic_auth import basic_authorization
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.oldmaid.settings import Settings

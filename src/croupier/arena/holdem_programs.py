@@ -24,8 +24,9 @@ from croupier.arena.program_match import (
     RunningProgram,
 )
 from croupier.clients.programs import terminated_as_interrupted
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address, Effect, Event, HandFinished, Received
-from croupier.http.auth import Authenticator, basic_authorization
+from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.net.event_loop import resolve, run
 from croupier.rooms.holdem.cards import Card

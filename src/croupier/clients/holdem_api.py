@@ -4,7 +4,6 @@ The I/O and the waiting are done by an Exchange; that of a server is in `clients
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final, Protocol, Self
@@ -12,6 +11,7 @@ from typing import Final, Protocol, Self
 import msgspec
 from msgspec import Struct
 
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.errors import Violation
 from croupier.core.text import printable
 from croupier.rooms.holdem.observed.state_reader import read_game, read_games, read_guid
@@ -157,8 +157,7 @@ class HoldemApi:
         self.dialect: Dialect = dialect or "readme"
         self._has_fixed_dialect = dialect is not None
         self.retry_timeout = retry_timeout
-        credentials = f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
-        self._credentials = {"authorization": credentials} if user else {}
+        self._credentials = {"authorization": basic_authorization(user, password).decode()} if user else {}
 
     async def __aenter__(self) -> Self:
         return self

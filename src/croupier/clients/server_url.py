@@ -1,10 +1,10 @@
 """The URL of a hold'em server, and the proxy through which it is reached."""
 
-from base64 import b64encode
 from typing import NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.redaction import redact
 from croupier.core.room import Room
 from croupier.core.session import Address
@@ -68,9 +68,8 @@ class ServerUrl(NamedTuple):
             raise ValueError(
                 f"found the proxy {redact(text)!r}; allowed: http://HOST:PORT or https://HOST:PORT"
             ) from None
-        login = f"{unquote(parsed.username)}:{unquote(parsed.password or '')}" if parsed.username else ""
-        authorization = f"Basic {b64encode(login.encode()).decode()}" if login else ""
-        return Proxy((host, port), scheme == "https", authorization)
+        user, password = unquote(parsed.username or ""), unquote(parsed.password or "")
+        return Proxy((host, port), scheme == "https", basic_authorization(user, password).decode() if user else "")
 
 
 def with_scheme(url: str, port: int = HOLDEM.port) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +17,7 @@ from argon2.exceptions import VerifyMismatchError
 from argon2.low_level import ARGON2_VERSION
 from msgspec import Struct
 
+from croupier.core.basic_auth import basic_authorization, parse_basic_authorization
 from croupier.core.usernames import (
     MAX_NAME_CHARACTERS,
     InvalidUsername,
@@ -366,27 +367,12 @@ def dummy_hash(hasher: PasswordHasher) -> str:
     return f"$argon2id$v={ARGON2_VERSION}${parameters}${salt}${digest}"
 
 
-def basic_authorization(name: str, password: str) -> bytes:
-    """The Authorization header for a name and a password.
-
-    Example:
-        >>> basic_authorization("ann", "secret")
-        b'Basic YW5uOnNlY3JldA=='
-    """
-    return b"Basic " + b64encode(f"{name}:{password}".encode())
-
-
 def parse_credentials(header: bytes | None) -> tuple[str, str]:
     """Parse the name and password of an Authorization header (RFC 7617). Raises AuthError if there are none."""
     if header is None:
         raise AuthError("missing", "found no Authorization; allowed: Basic with a name and a password")
-    scheme, _, coded = header.strip().partition(b" ")
     try:
-        if scheme.lower() != b"basic":
-            raise ValueError
-        name, colon, password = b64decode(coded.strip(), validate=True).decode().partition(":")
-        if not colon:
-            raise ValueError
+        name, password = parse_basic_authorization(header)
     except ValueError:  # includes errors of base64 and UTF-8
         detail = "found an Authorization that is no name:password; allowed: Basic with that in UTF-8 and base64"
         raise AuthError("malformed", detail) from None

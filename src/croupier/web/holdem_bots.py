@@ -8,13 +8,14 @@ from typing import Final
 
 from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.luck import make_luck
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.bot_files import BotFile
 from croupier.core.bots import Bot, bot_factory, bot_failure, make_bot
 from croupier.core.dealer import Luck
 from croupier.core.referee import HOUSE
 from croupier.core.session import Received, Submitted
 from croupier.core.usernames import BOT_PREFIX
-from croupier.http.auth import AuthError, basic_authorization
+from croupier.http.auth import AuthError
 from croupier.http.views import GameViewCache
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from argon2 import PasswordHasher
 
 from croupier.conformance.channel.http import ReceivedResponse, ResponseReader, SentRequest
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import (
@@ -19,7 +20,7 @@ from croupier.core.http_transcript import (
     parse_request,
 )
 from croupier.core.transcript import Transcript, TranscriptLine, convert_head
-from croupier.http.auth import Authenticator, basic_authorization
+from croupier.http.auth import Authenticator
 from croupier.http.connection import HttpConnection
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits

@@ -11,9 +11,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.presentation import Refused, Text, text
 from croupier.core.usernames import MAX_NAME_CHARACTERS, InvalidUsername, validate_username
-from croupier.http.auth import Authenticator, AuthError, VerifiedLogin, basic_authorization
+from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.checks import Checks

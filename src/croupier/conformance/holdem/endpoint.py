@@ -12,8 +12,8 @@ from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
 from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address
-from croupier.http.auth import basic_authorization
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 

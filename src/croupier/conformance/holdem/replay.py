@@ -4,7 +4,6 @@ The head of a transcript says what a replay has to know: `users: new` (it is abo
 `button: first` or `any` (whether the player who sits down first must have the first button), `redirects: reported`.
 """
 
-from base64 import b64decode, b64encode
 from collections import Counter
 from typing import Final
 
@@ -23,6 +22,7 @@ from croupier.conformance.holdem.replay_tables import (
     OTHER_JOIN_PATTERN,
 )
 from croupier.conformance.results import Outcome
+from croupier.core.basic_auth import decode_user_pass, encode_user_pass
 from croupier.core.http_transcript import ExpectedResponse, TranscriptRequest, parse_expected_response, parse_request
 from croupier.core.transcript import Transcript
 from croupier.rooms.holdem.wire import Game
@@ -237,12 +237,12 @@ class HoldemReplay:
     def _rename_credentials(self, value: str) -> str:
         scheme, space, coded = value.partition(" ")
         try:
-            name, colon, password = b64decode(coded, validate=True).decode().partition(":")
+            name, password = decode_user_pass(coded)
         except ValueError:
             return value
-        if not colon or not name or not name.isprintable():
+        if not name or not name.isprintable():
             return value
         new_name = self._context.server.new_name(name)
         here = new_name if len(name) < LONG_NAME_CHARS else new_name[-len(name) :]
         user = self._context.users.setdefault(name, ServerUser(here, password))
-        return f"{scheme}{space}{b64encode(f'{user.name}:{password}'.encode()).decode()}"
+        return f"{scheme}{space}{encode_user_pass(user.name, password).decode()}"

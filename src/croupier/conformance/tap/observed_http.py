@@ -1,7 +1,6 @@
 """Requests and responses of a tapped connection, without passwords."""
 
 import re
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qs, unquote
@@ -9,6 +8,7 @@ from urllib.parse import parse_qs, unquote
 from msgspec import Struct
 
 from croupier.conformance.channel.http import SentRequest, joined_headers
+from croupier.core.basic_auth import parse_basic_authorization
 
 NOBODY: Final = "nobody"
 """The user name of requests without credentials."""
@@ -105,12 +105,11 @@ def username(header: str | None) -> str:
     """Return the user name of an Authorization header (RFC 7617)."""
     if header is None:
         return NOBODY
-    scheme, _, encoded = header.strip().partition(" ")
     try:
-        found, colon, _ = b64decode(encoded.strip(), validate=True).decode().partition(":")
+        name, _ = parse_basic_authorization(header.encode())
     except ValueError:
         return UNKNOWN_USER
-    return found if scheme.lower() == "basic" and colon and found else UNKNOWN_USER
+    return name or UNKNOWN_USER
 
 
 def without_secrets(data: bytes) -> bytes:
