@@ -9,7 +9,6 @@ import asyncio
 import json
 import tomllib
 import warnings
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -21,6 +20,7 @@ import pytest
 
 from croupier.clients.holdem import HoldemClient, play_hands
 from croupier.clients.play import BotTally
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.referee import HOUSE
@@ -79,7 +79,7 @@ class GameUser:
 
     def __init__(self, number: int, bot_name: str) -> None:
         self.name = f"guest{number}"
-        self.connection = HttpConnection(f"Basic {b64encode(f'{self.name}:secret'.encode()).decode()}")
+        self.connection = HttpConnection(basic_authorization(self.name, "secret").decode())
         self.bot = bot_factory(BOT_SPECS, bot_name)()
         self.luck = FairDealer(derive_server_seed(4, "guests", number)).luck
         self.guid = ""

@@ -4,7 +4,6 @@ import json
 import stat
 import subprocess
 import sys
-from base64 import b64encode
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -16,6 +15,7 @@ from croupier.cli import app as root
 from croupier.cli import serve as serving
 from croupier.cli.play import app as play_app
 from croupier.cli.serve import assign_ports
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.processes import FREE_PORTS, Background, Serving, croupier
@@ -130,7 +130,7 @@ def test_equal_seeds_make_identical_conversations(room: HouseRoom, tmp_path: Pat
 
 def open_a_game(address: str) -> None:
     """Register a user at a hold'em server and open a game."""
-    headers = {"Authorization": f"Basic {b64encode(b'ann:secret').decode()}"}
+    headers = {"Authorization": basic_authorization("ann", "secret").decode()}
     for path in ("/users/", "/games/"):
         with urlopen(Request(f"http://{address}{path}", method="POST", headers=headers)) as answer:
             assert answer.status == 201

@@ -7,7 +7,6 @@ import signal
 import socket
 import ssl
 import urllib.request
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 import trustme
 
+from croupier.core.basic_auth import basic_authorization, encode_user_pass
 from croupier.rooms.holdem.cards import CARDS
 from tests.processes import PATIENCE, Serving, croupier, rest
 
@@ -57,7 +57,7 @@ class HoldemServer:
 
     def ask(self, user: str, method: str, path: str, body: object = None) -> ApiResponse:
         """Send a request as a user, or as the public (""), and return the response."""
-        headers = {"Authorization": f"Basic {b64encode(f'{user}:secret'.encode()).decode()}"} if user else {}
+        headers = {"Authorization": basic_authorization(user, "secret").decode()} if user else {}
         connection = self._connection(user)
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = connection.getresponse()
@@ -340,7 +340,7 @@ def test_the_debug_log_has_no_passwords() -> None:
         events = {entry["event"] for entry in server.serving.entries}
         assert {"received", "sent", "finished", "closing", "closed"} <= events
         assert "secret" not in server.serving.log
-        assert b64encode(b"ann:secret").decode() not in server.serving.log
+        assert encode_user_pass("ann", "secret").decode() not in server.serving.log
 
 
 def test_metrics_count_hands_and_requests_without_names() -> None:

@@ -3,12 +3,12 @@
 import asyncio
 import json
 import ssl
-from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
 from urllib.parse import quote
 
+from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.http.auth import Authenticator
 from croupier.http.connection import HttpConnection, State
@@ -46,7 +46,7 @@ def house(seed: int = 1, **settings: Any) -> House:
 
 
 def basic(user: str, password: str = "secret") -> str:
-    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+    return basic_authorization(user, password).decode()
 
 
 class Response:

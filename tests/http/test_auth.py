@@ -13,6 +13,7 @@ from argon2 import PasswordHasher, extract_parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.basic_auth import basic_authorization as basic
 from croupier.http import password_limits
 from croupier.http.auth import DEFAULT_HASHER, Authenticator, AuthError, MemoryUsers, UserRecord, parse_credentials
 from croupier.http.password_limits import PasswordLimits
@@ -70,10 +71,6 @@ def authenticator(clock: ManualClock, hasher: FastHasher) -> Iterator[Authentica
     hasher.hash_count = 0
     yield new_authenticator
     new_authenticator.close()
-
-
-def basic(name: str, password: str) -> bytes:
-    return b"Basic " + b64encode(f"{name}:{password}".encode())
 
 
 async def authenticate(authenticator: Authenticator, header: bytes | None, address: str) -> str:

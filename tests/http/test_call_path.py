@@ -71,8 +71,9 @@ def test_act_in_memory_takes_at_most_25_functions_in_8_files(run: Run) -> None:
         with InProcessService() as web:
             game, (ann, _) = await web.seat_players("ann", "bob")
             actor = InProcessConnection(web.service)
+            act = bet(game, ann, "ann", 10)
             with recorded_functions() as functions:
-                actor.connection.data_received(bet(game, ann, "ann", 10))
+                actor.connection.data_received(act)
             assert actor.transport.writes
             check(functions)
             await actor.leave()
@@ -85,8 +86,9 @@ def test_act_in_memory_takes_at_most_56_functions_in_19_files_with_the_house(run
         with InProcessService() as web:
             game, (ann, _) = await web.seat_players("ann", "bob")
             actor = InProcessConnection(web.service)
+            act = bet(game, ann, "ann", 10)
             with recorded_functions(with_house=True) as functions:
-                actor.connection.data_received(bet(game, ann, "ann", 10))
+                actor.connection.data_received(act)
             assert actor.transport.writes
             assert len(functions) <= MAX_FUNCTIONS_IN_ALL, sorted(functions)
             assert len({file for file, _ in functions}) <= MAX_FILES_IN_ALL, sorted(functions)
@@ -104,8 +106,9 @@ def test_act_in_an_sqlite_journal_takes_at_most_76_functions_in_28_files_with_th
         async with service_with_store(tmp_path / "store") as web:
             game, (ann, _) = await web.seat_players("ann", "bob")
             actor = InProcessConnection(web.service)
+            act = bet(game, ann, "ann", 10)
             with recorded_functions(with_house=True) as functions:
-                actor.connection.data_received(bet(game, ann, "ann", 10))
+                actor.connection.data_received(act)
             assert actor.transport.writes, "answered before the call returns"
             assert len(functions) <= MAX_DURABLE_FUNCTIONS, sorted(functions)
             assert len({file for file, _ in functions}) <= MAX_DURABLE_FILES, sorted(functions)
@@ -119,8 +122,9 @@ def test_act_with_a_journal_takes_at_most_25_functions_in_8_files(run: Run) -> N
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
             actor = InProcessConnection(web.service)
+            act = bet(game, ann, "ann", 10)
             with recorded_functions() as functions:
-                actor.connection.data_received(bet(game, ann, "ann", 10))
+                actor.connection.data_received(act)
                 await run_pending_callbacks()
                 web.store.complete_write()
                 await run_pending_callbacks()

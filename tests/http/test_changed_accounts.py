@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from croupier.http import read_api
 from croupier.http.auth import DEFAULT_HASHER, Authenticator
 from croupier.http.stored_users import StoredUsers
 from croupier.store.store import open_store, upgrade_store
-from tests.http.service_fixture import ManualClock, opened, request
+from tests.http.service_fixture import ManualClock, basic, opened, request
 from tests.http.test_auth import MutableUsers, authenticate, cached_username
 from tests.http.test_streams import follow_game, two_players, wait_for_subscribers
 from tests.net.raw_client import Run
@@ -101,8 +100,7 @@ def test_change_from_the_command_line_is_effective_when_it_returns(
             assert (await web.ask("GET", "/games/", "ann")).status == 401
             assert (await web.ask("POST", "/games/", "ann")).status == 401
             assert (await web.ask("GET", "/games/", "bob")).status == 200
-            header = f"Basic {b64encode(b'ann:changed').decode()}"
-            new = await web.ask("GET", "/games/", headers={"authorization": header})
+            new = await web.ask("GET", "/games/", headers={"authorization": basic("ann", "changed")})
             assert new.status == (200 if how == "password" else 401)
 
     asyncio.run(upgrade_store(str(path)))
@@ -117,7 +115,7 @@ def test_unchanged_login_needs_no_store_read(run: Run, tmp_path: Path) -> None:
         ):
             await store.watch_accounts()
             authenticator = Authenticator(StoredUsers(store), clock=ManualClock(), hasher=QUICK)
-            header = b"Basic " + b64encode(b"ann:secret")
+            header = basic("ann").encode()
             await authenticator.register(header, "192.0.2.1")
             assert cached_username(authenticator, header) == "ann"
             await other.add_account("bob", "hash")
@@ -133,7 +131,7 @@ def test_unchanged_login_needs_no_store_read(run: Run, tmp_path: Path) -> None:
 
 async def login_status(address: Address, method: str, name: str, password: str, scheme: str = "Basic") -> int:
     """The status of a login on its own connection, without a timeout."""
-    header = f"{scheme} {b64encode(f'{name}:{password}'.encode()).decode()}"
+    header = basic(name, password).replace("Basic", scheme)
     reader, writer = await asyncio.open_connection(*address)
     path = "/users/" if method == "POST" else "/games/"
     writer.write(request(method, path, authorization=header))

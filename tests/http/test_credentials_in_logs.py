@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +19,8 @@ from typing import Any
 import pytest
 import trustme
 
+from croupier.core.basic_auth import encode_user_pass
+from tests.http.service_fixture import basic
 from tests.processes import PATIENCE, environment
 
 PASSWORD = "Marked7Password"
@@ -128,10 +129,6 @@ def faulty_server(folder: Path, *flags: object, terminal: bool = False) -> Itera
         server.kill()
 
 
-def basic(user: str, password: str) -> str:
-    return b64encode(f"{user}:{password}".encode()).decode()
-
-
 def request(method: str, path: str, authorization: str | None, body: bytes = b"", *headers: str) -> bytes:
     lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Content-Length: {len(body) + (body == PARTIAL_BODY)}", *headers]
     if authorization is not None:
@@ -141,11 +138,18 @@ def request(method: str, path: str, authorization: str | None, body: bytes = b""
 
 def attempts(game: str, guid: str) -> Iterator[bytes]:
     """Requests that fail in many ways."""
-    right, wrong = "Basic " + basic("ann", PASSWORD), "Basic " + basic("ann", WRONG_PASSWORD)
-    eve = "Basic " + basic("eve", PASSWORD)
+    right, wrong = basic("ann", PASSWORD), basic("ann", WRONG_PASSWORD)
+    eve = basic("eve", PASSWORD)
     paths = ["/users/", "/games/", f"/games/{game}", f"/games/{game}/players/", f"/games/{game}/players/{guid}/acts/"]
     for path in (*paths, f"/games/{game}/events", f"/games/{game}/hands/9.phh", f"/games/{PASSWORD}", f"/{PASSWORD}"):
-        for header in (right, wrong, eve, f"Bearer {PASSWORD}", basic("ann", PASSWORD), "Basic " + PASSWORD):
+        for header in (
+            right,
+            wrong,
+            eve,
+            f"Bearer {PASSWORD}",
+            encode_user_pass("ann", PASSWORD).decode(),
+            "Basic " + PASSWORD,
+        ):
             yield request("POST", path, header, PASSWORD.encode())
             yield request("POST", path, header, json.dumps({"action": PASSWORD, "password": PASSWORD}).encode())
             yield request("PUT", f"{path}?password={PASSWORD}", header)
@@ -206,16 +210,16 @@ def search(tmp_path: Path, mode: str, every: int = 1) -> None:
         flags += ["--tls-cert", tmp_path / "chain", "--tls-key", tmp_path / "key"]
     with faulty_server(tmp_path, *flags, terminal=mode == "console") as server:
         for user in ("ann", "eve"):
-            response = send_request(server, request("POST", "/users/", "Basic " + basic(user, PASSWORD)), context)
+            response = send_request(server, request("POST", "/users/", basic(user, PASSWORD)), context)
             assert b" 201 " in response
-        response = send_request(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), context)
+        response = send_request(server, request("GET", "/games/", basic("ann", PASSWORD)), context)
         game = json.loads(response.partition(b"\r\n\r\n")[2])[0]["gameID"]
         for number, data in enumerate(attempts(game, "x")):
             for port in (0, 1) if number % every == 0 else ():
                 send_request(server, data, context if port == 0 else None, port)
             server.drain()
         if context is not None:  # a plain request to a TLS server
-            send_request(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), None)
+            send_request(server, request("GET", "/games/", basic("ann", PASSWORD)), None)
         assert b" 200 " in send_request(server, request("GET", "/games/", None), context)
         output = server.stop() + (tmp_path / "conversation").read_text()
     faults = output.count("RuntimeError")
@@ -223,7 +227,7 @@ def search(tmp_path: Path, mode: str, every: int = 1) -> None:
     assert "a fault about" in output
     secrets = [PASSWORD, WRONG_PASSWORD, "$argon2"]
     for user, password in (("ann", PASSWORD), ("ann", WRONG_PASSWORD), ("eve", PASSWORD)):
-        secrets.append(basic(user, password).rstrip("="))
+        secrets.append(encode_user_pass(user, password).decode().rstrip("="))
     assert [secret for secret in secrets if secret in output] == []
     assert "locals" not in output
     if mode != "console":

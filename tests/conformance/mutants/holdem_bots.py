@@ -15,9 +15,9 @@ from tests.conformance.mutants.mutant_bot import (
     HoldemBotMutation,
     Json,
     ResponseStream,
-    basic,
     call_amount,
 )
+from tests.http.service_fixture import basic
 
 type RequestChange = Callable[[BotRequest], BotRequest | bytes]
 

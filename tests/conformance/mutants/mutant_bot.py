@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -12,6 +11,7 @@ from typing import Any, Self
 
 from tests.conformance.mutants.mutation import Role
 from tests.conformance.oldmaid.players import TaskProgram
+from tests.http.service_fixture import basic
 
 type Json = Any
 
@@ -83,10 +83,6 @@ class HoldemBotMutation:
     @property
     def name(self) -> str:
         return f"{self.room}-{self.role}: {self.operator}: {self.what}, {self.state}"
-
-
-def basic(user: str, password: str) -> str:
-    return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def call_amount(game: Json, me: Json) -> int:
