@@ -107,6 +107,6 @@ def test_the_lobby_is_parked_before_a_table(run: Run) -> None:
 async def nobody_follows(lobby: LiveLobby) -> None:
     """Wait until the lobby is not refreshed any more."""
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        while lobby._timer is not None:
+        while lobby._timer.is_set:
             await asyncio.sleep(0)
     assert not lobby.feed.subscriptions

@@ -7,6 +7,8 @@ from math import inf
 from types import TracebackType
 from typing import Final, Self
 
+from croupier.net.timer import Timer
+
 NOTICE_DELAY_SECONDS: Final = 5.0
 """Seconds of waiting after which the notice is given."""
 
@@ -41,7 +43,7 @@ class Wait:
         self._notice = notice
         self._notify = notify
         self._timeout = asyncio.timeout(None)
-        self._notice_timer: asyncio.TimerHandle | None = None
+        self._notice_timer = Timer()
         self._is_waiting = False
         self._limit = inf
 
@@ -53,7 +55,7 @@ class Wait:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         limit = self._limit
-        self._stop_notice()
+        self._notice_timer.cancel()
         try:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
@@ -61,9 +63,8 @@ class Wait:
 
     def begin(self, limit: float = inf) -> None:
         """Begin to wait for at most `limit` seconds. A wait that has begun goes on, and a new limit counts from now."""
-        loop = asyncio.get_running_loop()
         if not self._is_waiting and self._notice is not None:
-            self._notice_timer = loop.call_later(NOTICE_DELAY_SECONDS, self._notify, self._notice)
+            self._notice_timer.set(NOTICE_DELAY_SECONDS, self._notify, self._notice)
         if limit != self._limit:
             self._set_limit(limit)
         self._is_waiting = True
@@ -72,15 +73,10 @@ class Wait:
         """End the wait, if there is one."""
         if self._is_waiting:
             self._is_waiting = False
-            self._stop_notice()
+            self._notice_timer.cancel()
             self._set_limit(inf)
 
     def _set_limit(self, limit: float) -> None:
         self._limit = limit
         if not self._timeout.expired():
             self._timeout.reschedule(None if limit == inf else asyncio.get_running_loop().time() + limit)
-
-    def _stop_notice(self) -> None:
-        if self._notice_timer is not None:
-            self._notice_timer.cancel()
-            self._notice_timer = None

@@ -5,7 +5,6 @@ answers when there is one. So every view that arrives is the newest one, and a s
 """
 
 import asyncio
-from asyncio import TimerHandle
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from itertools import count
@@ -18,6 +17,7 @@ from croupier.cluster.bus import Bus, BusUnavailable
 from croupier.cluster.node import Node
 from croupier.core.presentation import TableView
 from croupier.core.session import Peer
+from croupier.net.timer import Timer
 
 WAIT_SECONDS: Final = 1.0
 """The node of a table waits this long for a newer view before it answers that there is none."""
@@ -70,7 +70,7 @@ class FollowedTable:
     """A table that is followed for other nodes, until its `views` end. `numbers` number them."""
 
     def __init__(self, views: AsyncGenerator[TableView], numbers: Iterator[int]) -> None:
-        self.removal: TimerHandle | None = None
+        self.removal = Timer()
         self._numbers = numbers
         self._number = 0
         self._view: TableView | None = None
@@ -136,16 +136,13 @@ class TableViews:
             if (views := self._follow(*key)) is None:
                 return encode(ViewAnswer())
             table = self._tables[key] = FollowedTable(views, self._numbers)
-        if table.removal is not None:
-            table.removal.cancel()
-        table.removal = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._remove, key)
+        table.removal.set(IDLE_SECONDS, self._remove, key)
         return encode(await table.newer_view(wanted.known))
 
     def _remove(self, key: tuple[str, Peer]) -> None:
         removed = self._tables.pop(key)
         removed.close()
-        if removed.removal is not None:
-            removed.removal.cancel()
+        removed.removal.cancel()
 
 
 class RoomElsewhere:

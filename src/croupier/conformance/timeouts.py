@@ -6,6 +6,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
+from croupier.net.timer import Timer
+
 FIRST_ANSWER_SECONDS: Final = 0.75
 """The timeout at the first look at a program that has not answered anything yet. The second look is patient."""
 
@@ -87,7 +89,7 @@ class StallTolerantTimeout:
     def __init__(self, seconds: float) -> None:
         self._left = seconds
         self._limit = asyncio.timeout(None)
-        self._next: asyncio.TimerHandle | None = None
+        self._timer = Timer()
 
     async def __aenter__(self) -> Self:
         await self._limit.__aenter__()
@@ -97,20 +99,18 @@ class StallTolerantTimeout:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._next is not None:
-            self._next.cancel()
+        self._timer.cancel()
         await self._limit.__aexit__(kind, error, trace)
 
     def _wait(self) -> None:
         tick = min(TICK_SECONDS, self._left)
         self._left -= tick
-        self._next = asyncio.get_running_loop().call_later(tick, self._on_tick)
+        self._timer.set(tick, self._on_tick)
 
     def _on_tick(self) -> None:
         if self._left > 0:
             self._wait()
         else:
-            self._next = None
             self._limit.reschedule(asyncio.get_running_loop().time())
 
 

@@ -1,8 +1,37 @@
-"""A timer for deadlines that change with every event."""
+"""Timers: one that is set again and again, and one for deadlines that change with every event."""
 
 import asyncio
 from collections.abc import Callable
 from math import inf
+
+
+class Timer:
+    """Calls a function once, later: at most one call is due, and a new one replaces it."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self) -> None:
+        self._handle: asyncio.TimerHandle | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether a call is due."""
+        return self._handle is not None
+
+    def set[*Ts](self, seconds: float, callback: Callable[[*Ts], object], *args: *Ts) -> None:
+        """Call a function after some seconds, and not the one that was due."""
+        self.cancel()
+        self._handle = asyncio.get_running_loop().call_later(seconds, self._ring, callback, args)
+
+    def cancel(self) -> None:
+        """Call nothing."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _ring[*Ts](self, callback: Callable[[*Ts], object], args: tuple[*Ts]) -> None:
+        self._handle = None
+        callback(*args)
 
 
 class DeadlineTimer:

@@ -17,6 +17,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
 from croupier.net.endpoint import Endpoint
 from croupier.net.event_loop import resolve
+from croupier.net.timer import Timer
 from croupier.recording.accounts import AccountSession, Purses
 from croupier.recording.game_records import encode_games
 from croupier.recording.promises import Promises
@@ -109,7 +110,7 @@ class GameRecorder:
         self._is_final = False
         self._idle = asyncio.Event()
         self._idle.set()
-        self._grace_timer: asyncio.TimerHandle | None = None
+        self._grace_timer = Timer()
         self._write_ahead = WriteAhead(self, self, log)
 
     @property
@@ -164,8 +165,7 @@ class GameRecorder:
             self._close_batch()
             self._write_ahead.flush()
         await self._idle.wait()
-        if self._grace_timer is not None:
-            self._grace_timer.cancel()
+        self._grace_timer.cancel()
         self._write_ahead.stop()
         if lost := sum(len(batch.games) for batch in (*self._waiting_batches, self._batch)):
             self._log.error("games not recorded", games=lost, reason=self.trouble)
@@ -277,13 +277,12 @@ class GameRecorder:
         if self._is_final or not self._write_ahead.is_recovering:
             self._suspend_games()
             self._give_up()
-        else:
-            self._grace_timer = self._loop.call_later(STORE_DOWN_GRACE_SECONDS, self._suspend_games)
+        elif not self._grace_timer.is_set:
+            self._grace_timer.set(STORE_DOWN_GRACE_SECONDS, self._suspend_games)
 
     def resume(self) -> None:
         """Start new games again."""
-        if self._grace_timer is not None:
-            self._grace_timer.cancel()
+        self._grace_timer.cancel()
         if self._is_suspended and self.admission is not None:
             self._is_suspended = False
             self.admission.resume()

@@ -13,6 +13,7 @@ from croupier.http.limits import ConnectionLimits
 from croupier.http.request_reader import MAX_HEADERS
 from croupier.net.client_addresses import address_key
 from croupier.net.count_limit import CountLimit
+from croupier.net.timer import Timer
 
 CONNECTION: Final = "connection"
 """The key of the connection in the state of a request (ASGI)."""
@@ -55,8 +56,8 @@ class BrowserConnection(HttpToolsProtocol):
         self._byte_count = 0
         self._request_count = 0
         self._header_count = 0
-        self._timer: asyncio.TimerHandle | None = None
-        self._write_timer: asyncio.TimerHandle | None = None
+        self._head_timer = Timer()
+        self._write_timer = Timer()
         self._trusted_proxies = config.trusted_proxies
         self._open_connections = config.open_connections
         self._counted_address: str | None = None
@@ -74,7 +75,7 @@ class BrowserConnection(HttpToolsProtocol):
         self._open_connections.add(address)
         self._counted_address = address
         super().connection_made(transport)
-        self._start_timer()
+        self._start_head_timer()
 
     def data_received(self, data: bytes) -> None:
         """Wait for the end of a head that has begun."""
@@ -85,7 +86,7 @@ class BrowserConnection(HttpToolsProtocol):
             self.transport.abort()
             return
         if not self._request_count:
-            self._start_timer()
+            self._start_head_timer()
         super().data_received(data)
 
     def on_message_begin(self) -> None:
@@ -105,11 +106,11 @@ class BrowserConnection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Wait until the browser reads, but not for ever."""
         super().pause_writing()
-        self._write_timer = asyncio.get_running_loop().call_later(self.WRITE_SECONDS, self.transport.abort)
+        self._write_timer.set(self.WRITE_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on: the browser has read."""
-        self._cancel_write_timer()
+        self._write_timer.cancel()
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
@@ -123,8 +124,8 @@ class BrowserConnection(HttpToolsProtocol):
         if self._counted_address is not None:
             self._open_connections.remove(self._counted_address)
             self._counted_address = None
-        self._cancel_timer()
-        self._cancel_write_timer()
+        self._head_timer.cancel()
+        self._write_timer.cancel()
         self.app_state.clear()  # ends the cycle of references
         super().connection_lost(exc)
 
@@ -132,28 +133,17 @@ class BrowserConnection(HttpToolsProtocol):
         """Note that the app has a request: its head is complete."""
         self._request_count += 1
         self._byte_count = 0
-        self._cancel_timer()
+        self._head_timer.cancel()
 
     def end_request(self) -> None:
         """Note that a request is answered; bytes that have arrived since may be the beginning of the next one."""
         self._request_count -= 1
         if self._byte_count and not self._request_count:
-            self._start_timer()
+            self._start_head_timer()
 
-    def _start_timer(self) -> None:
-        if self._timer is None and not self.transport.is_closing():
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self.HEAD_SECONDS, self.transport.close)
-
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _cancel_write_timer(self) -> None:
-        if self._write_timer is not None:
-            self._write_timer.cancel()
-            self._write_timer = None
+    def _start_head_timer(self) -> None:
+        if not self._head_timer.is_set and not self.transport.is_closing():
+            self._head_timer.set(self.HEAD_SECONDS, self.transport.close)
 
 
 class RequestTimes:

@@ -1,9 +1,9 @@
 """The lobby as it changes: who plays in the rooms, and which public tables there are."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from croupier.net.timer import Timer
 from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
 from croupier.web.render import Renderer
 from croupier.web.rooms import RoomView
@@ -27,8 +27,7 @@ class LiveLobby:
         self._renderer = renderer
         self._public_tables = public_tables
         self._versions = Versions()
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = Timer()
         self.feed = Feed(LobbySnapshot(self._versions.next(), (), ()), self._envelope)
 
     def refresh(self) -> LobbySnapshot:
@@ -42,20 +41,18 @@ class LiveLobby:
 
     def follow(self) -> None:
         """Refresh the lobby from now on, until its last browser has gone."""
-        if self._timer is None:
+        if not self._timer.is_set:
             self._tick()
 
     def close(self) -> None:
         """End all streams."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._timer.cancel()
         self.feed.end()
 
     def _tick(self) -> None:
-        self._timer = None
         if self.feed.subscriptions and not self.feed.is_over:
             self.refresh()
-            self._timer = self._loop.call_later(REFRESH_SECONDS, self._tick)
+            self._timer.set(REFRESH_SECONDS, self._tick)
 
     def _envelope(self, snapshot: LobbySnapshot, locale: str) -> Envelope:
         counts = {

@@ -17,6 +17,7 @@ from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.logs import get_logger
 from croupier.net.event_loop import resolve, start_task
+from croupier.net.timer import Timer
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
@@ -60,7 +61,7 @@ class RingLobby:
         self._people: set[RingSeat] = set()
         self._waiting: set[RingSeat] = set()
         self._bots: set[asyncio.Task[None]] = set()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = Timer()
         self._bot_count = 0
 
     def wait(self, seat: "RingSeat") -> None:
@@ -69,8 +70,8 @@ class RingLobby:
             self._departure = asyncio.get_running_loop().create_future()
         self._people.add(seat)
         self._waiting.add(seat)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(BOTS_AFTER_SECONDS, self._add_bots)
+        if not self._timer.is_set:
+            self._timer.set(BOTS_AFTER_SECONDS, self._add_bots)
 
     def begin(self, seat: "RingSeat") -> None:
         """Note that the game of a person has begun."""
@@ -86,13 +87,11 @@ class RingLobby:
 
     def close(self) -> None:
         """Send all bots away."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._timer.cancel()
         for bot in self._bots:
             bot.cancel()
 
     def _add_bots(self) -> None:
-        self._timer = None
         if not self._waiting:
             return
         for _ in range(max(1, self.table.settings.players - len(self._waiting))):

@@ -1,10 +1,10 @@
 """The tables at which browsers sit: who may see them, and how long their seats are kept."""
 
-import asyncio
 import secrets
 from typing import Final
 
 from croupier.core.presentation import Text
+from croupier.net.timer import Timer
 from croupier.web.config import WebConfig
 from croupier.web.render import TablePage
 from croupier.web.seats import Seat
@@ -23,7 +23,7 @@ class SeatedTable:
         self.session = session
         self.page = page
         self.seat = seat
-        self.removal: asyncio.TimerHandle | None = None
+        self.removal = Timer()
 
 
 class Tables:
@@ -80,9 +80,7 @@ class Tables:
 
     def keep(self, table: SeatedTable) -> None:
         """Keep the seat of a table: a stream has begun."""
-        if table.removal is not None:
-            table.removal.cancel()
-            table.removal = None
+        table.removal.cancel()
 
     def release(self, table: SeatedTable) -> None:
         """Begin to wait for a reconnect if the last stream of a table has ended."""
@@ -111,9 +109,7 @@ class Tables:
             self.keep(table)
 
     def _remove_later(self, table: SeatedTable) -> None:
-        self.keep(table)
-        loop = asyncio.get_running_loop()
-        table.removal = loop.call_later(self._config.reconnect_seconds, self._remove, table)
+        table.removal.set(self._config.reconnect_seconds, self._remove, table)
 
     def _remove(self, table: SeatedTable) -> None:
         self.give_up(table)

@@ -1,7 +1,7 @@
 """Watching public tables: one feed for each table, which all its watchers share, with an optional delay."""
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import Final, Protocol
@@ -11,6 +11,7 @@ from msgspec import Struct
 from croupier.core.presentation import TableView, Text, text
 from croupier.core.session import Observer
 from croupier.net.endpoint import Endpoint
+from croupier.net.timer import Timer
 from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
 from croupier.web.rooms import RoomEntry
 from croupier.web.seats import news
@@ -97,7 +98,7 @@ class DelayedFeed(Feed[Snapshot]):
         self._delay_seconds = delay_seconds
         self._waiting: deque[tuple[float, Snapshot | None]] = deque()
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = Timer()
 
     def publish(self, snapshot: Snapshot) -> None:
         """Show a snapshot after the delay."""
@@ -116,20 +117,18 @@ class DelayedFeed(Feed[Snapshot]):
     def close(self) -> None:
         """Show nothing more."""
         self._waiting.clear()
-        if self._timer is not None:
-            self._timer.cancel()
+        self._timer.cancel()
         super().end()
 
     def _put(self, snapshot: Snapshot | None) -> None:
         self._waiting.append((self._loop.time() + self._delay_seconds, snapshot))
         if len(self._waiting) > MAX_DELAYED:
             self._waiting.popleft()
-        if self._timer is None:
+        if not self._timer.is_set:
             self._release()
 
     def _release(self) -> None:
         """Show everything that is due, and wait for the next snapshot."""
-        self._timer = None
         now = self._loop.time()
         while self._waiting and self._waiting[0][0] <= now:
             _, snapshot = self._waiting.popleft()
@@ -138,7 +137,7 @@ class DelayedFeed(Feed[Snapshot]):
             else:
                 super().publish(snapshot)
         if self._waiting:
-            self._timer = self._loop.call_at(self._waiting[0][0], self._release)
+            self._timer.set(self._waiting[0][0] - now, self._release)
 
 
 class WatchedTable:
@@ -189,7 +188,7 @@ class WatchedTables:
         self._delay_seconds = delay_seconds
         self._tables: dict[str, tuple[RoomEntry, WatchedTable]] = {}
         self._openings: dict[str, asyncio.Task[tuple[RoomEntry, WatchedTable] | None]] = {}
-        self._removals: dict[str, asyncio.TimerHandle] = {}
+        self._removals: defaultdict[str, Timer] = defaultdict(Timer)
         self._loop = asyncio.get_running_loop()
 
     async def watch(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
@@ -231,9 +230,7 @@ class WatchedTables:
 
     def _remove_later(self, table: str) -> None:
         """Stop following a table after a while, if nobody watches it then."""
-        if (timer := self._removals.pop(table, None)) is not None:
-            timer.cancel()
-        self._removals[table] = self._loop.call_later(IDLE_SECONDS, self._remove_idle, table)
+        self._removals[table].set(IDLE_SECONDS, self._remove_idle, table)
 
     def _remove_idle(self, table: str) -> None:
         _, watched = self._tables[table]

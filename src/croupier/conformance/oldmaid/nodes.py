@@ -14,6 +14,7 @@ from croupier.core.bots import RandomBot
 from croupier.core.dealer import Luck
 from croupier.core.referee import Party
 from croupier.core.session import Address, Effect, Event, Joined, Left, Peer, Received, Session, Submitted, TimedOut
+from croupier.net.timer import Timer
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.referee import TABLE
 from croupier.rooms.oldmaid.wire import Offer
@@ -45,7 +46,7 @@ class RingNode:
     is_alive: bool = True
     connection_count: int = 0
     offerer: Peer = 0
-    timer: asyncio.TimerHandle | None = None
+    timer: Timer = field(default_factory=Timer)
 
     @property
     def party(self) -> Party:
@@ -99,27 +100,20 @@ class NodeNetwork:
         self._set_timer(node)
 
     def _set_timer(self, node: RingNode) -> None:
-        _cancel_timer(node)
+        node.timer.cancel()
         now, deadline = self._loop.time(), node.session.deadline
         if deadline is None or not node.is_alive:
             return
         offerer = node.ends.get(node.offerer)
         if offerer is not None and offerer.remote is not None and deadline <= now + PICK_PAUSE_SECONDS:
             deadline = now  # only the program may need the pause before a pick (oldmaid-7.3)
-        node.timer = self._loop.call_at(deadline, self._on_timeout, node)
+        node.timer.set(deadline - now, self._on_timeout, node)
 
     def _on_timeout(self, node: RingNode) -> None:
-        node.timer = None
         self.add_event(node, TimedOut())
         self.run()
 
     def stop(self, node: RingNode) -> None:
         """Give a node no more events."""
         node.is_alive = False
-        _cancel_timer(node)
-
-
-def _cancel_timer(node: RingNode) -> None:
-    if node.timer is not None:
         node.timer.cancel()
-        node.timer = None
