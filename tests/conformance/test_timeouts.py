@@ -16,7 +16,6 @@ from croupier.conformance.timeouts import (
     StallTolerantTimeout,
     cancel_tasks,
     wait_first,
-    wait_set,
 )
 
 
@@ -89,16 +88,6 @@ def test_a_short_timeout_is_never_exceeded() -> None:
     for _ in range(MAX_SILENCES):
         timeout.record_silence()
     assert timeout.for_try() == timeout.reduced(MIN_REDUCED_SECONDS) == 0.01
-
-
-def test_wait_for_an_event_that_is_set_in_time_and_for_one_that_is_not() -> None:
-    async def main() -> tuple[bool, bool]:
-        event = asyncio.Event()
-        is_late = await wait_set(event, 0.0)
-        asyncio.get_running_loop().call_soon(event.set)
-        return is_late, await wait_set(event, 5.0)
-
-    assert asyncio.run(main()) == (False, True)
 
 
 def test_the_first_one_ends_the_wait_and_the_others_are_cancelled() -> None:

@@ -22,6 +22,7 @@ from croupier.cluster.node_room import Houses, NodeRoom
 from croupier.cluster.relay import Relay
 from croupier.core.logger import Logger
 from croupier.core.session import Peer
+from croupier.net.event_loop import wait_set
 from croupier.observers.counters import ClusterCounters
 from croupier.version import __version__
 
@@ -126,12 +127,9 @@ class Node:
         self._tasks = [self._loop.create_task(each) for each in (self._keep_lease(), self._check_forever())]
         for task in self._tasks:
             task.add_done_callback(self._on_task_ended)
-        try:
-            async with asyncio.timeout(2 * self.timing.lease):
-                await self._joined.wait()
-        except TimeoutError:
+        if not await wait_set(self._joined, 2 * self.timing.lease):
             await self.stop()
-            raise BusUnavailable("the bus does not answer") from None
+            raise BusUnavailable("the bus does not answer")
 
     def add(self, room: str, houses: Houses, count: int, *, is_movable: bool = True) -> NodeRoom:
         """Take part in a room with `count` houses, of which those that this node owns from now on run in `houses`.

@@ -6,7 +6,7 @@ answers when there is one. So every view that arrives is the newest one, and a s
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from itertools import count
 from typing import Final
 
@@ -17,6 +17,7 @@ from croupier.cluster.bus import Bus, BusUnavailable
 from croupier.cluster.node import Node
 from croupier.core.presentation import TableView
 from croupier.core.session import Peer
+from croupier.net.event_loop import wait_set
 from croupier.net.timer import Timer
 
 WAIT_SECONDS: Final = 1.0
@@ -91,9 +92,7 @@ class FollowedTable:
         if self._number == known and self.is_over:
             return ViewAnswer()
         if self._number == known:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(WAIT_SECONDS):
-                    await self._changed.wait()
+            await wait_set(self._changed, WAIT_SECONDS)
         return ViewAnswer(self._number, None if self._number == known else self._view)
 
     async def _follow(self, views: AsyncGenerator[TableView]) -> None:

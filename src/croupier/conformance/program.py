@@ -12,8 +12,8 @@ from typing import Final, Self
 from croupier.conformance.containment.launch import Callbacks, LaunchedProgram, LaunchError
 from croupier.conformance.containment.policy import current_containment
 from croupier.conformance.listening import is_listening
-from croupier.conformance.timeouts import wait_set
 from croupier.core.command_line import describe_exit, split_command
+from croupier.net.event_loop import wait_set
 
 FIRST_POLL_SECONDS: Final = 0.01
 """The first pause between two checks whether a server listens; each further pause is half as long again."""

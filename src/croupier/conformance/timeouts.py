@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Set
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -112,14 +111,6 @@ class StallTolerantTimeout:
             self._wait()
         else:
             self._limit.reschedule(asyncio.get_running_loop().time())
-
-
-async def wait_set(event: asyncio.Event, seconds: float) -> bool:
-    """Wait at most `seconds` for an event; return whether it is set."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return event.is_set()
 
 
 async def wait_first(*awaited: Awaitable[Any], seconds: float | None = None) -> Set[asyncio.Future[Any]]:

@@ -11,6 +11,7 @@ from croupier.http.connection import HttpConnection
 from croupier.http.limits import ConnectionLimits
 from croupier.http.messages import Application
 from croupier.net.count_limit import ConnectionCounts, CountLimit
+from croupier.net.event_loop import wait_set
 from croupier.net.listening_socket import LISTEN_BACKLOG, bind_sockets, bound_address
 from croupier.net.stop_listening import stop_listening
 from croupier.observers.counters import RoomCounters
@@ -82,10 +83,7 @@ class HttpServer:
             await asyncio.wait(pending, timeout=timeout)
         for answer in [*self.pending]:
             answer.cancel()
-        try:
-            async with asyncio.timeout(self.limits.close_timeout):
-                await self._all_closed.wait()
-        except TimeoutError:
+        if not await wait_set(self._all_closed, self.limits.close_timeout):
             for connection in [*self.connections, *self._refused_connections]:
                 connection.transport.abort()
             await self._all_closed.wait()

@@ -3,7 +3,7 @@
 import asyncio
 from asyncio import Event, TaskGroup
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from time import monotonic, process_time
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from croupier.load.oldmaid_players import play_oldmaid
 from croupier.load.plan import Plan
 from croupier.net.descriptors import raise_file_limit
 from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.event_loop import wait_set
 from croupier.net.loop_lag import LoopLagMonitor
 
 REPORT_SECONDS: Final = 1.0
@@ -51,8 +52,7 @@ async def _measure(
         return measurement.figures(start, now, busy_share, lag.lags.counts, is_warmup=is_warmup)
 
     while not stop.is_set() and (left := start + seconds - monotonic()) > 0:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), min(left, REPORT_SECONDS))
+        await wait_set(stop, min(left, REPORT_SECONDS))
         report(figures())
     lag.close()
     return figures()

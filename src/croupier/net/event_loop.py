@@ -5,6 +5,7 @@ import os
 import time
 from asyncio import Future
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
@@ -41,3 +42,11 @@ def resolve(future: Future[None] | None) -> None:
     """Wake the tasks that wait for a future, unless there is none or it is done already."""
     if future is not None and not future.done():
         future.set_result(None)
+
+
+async def wait_set(event: asyncio.Event, seconds: float) -> bool:
+    """Wait at most `seconds` for an event; return whether it is set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from starlette.types import Receive, Send
 
 from croupier.core.presentation import TableView, Text
+from croupier.net.event_loop import wait_set
 from croupier.web.frames import FrameView
 
 RETRY_MILLISECONDS: Final = 1000
@@ -122,12 +123,8 @@ class Subscription:
             elif self.is_parked:
                 yield PARKED
                 return
-            else:
-                try:
-                    async with asyncio.timeout(heartbeat_seconds):
-                        await self.news.wait()
-                except TimeoutError:
-                    yield HEARTBEAT
+            elif not await wait_set(self.news, heartbeat_seconds):
+                yield HEARTBEAT
 
 
 class Feed[S: FeedSnapshot]:

@@ -32,11 +32,12 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite, inapplicable
-from croupier.conformance.timeouts import cancel_tasks, wait_first, wait_set
+from croupier.conformance.timeouts import cancel_tasks, wait_first
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
 from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.event_loop import wait_set
 
 ANSWER_TIMEOUT_SECONDS: Final = 5.0
 """How long a client may take to send what it owes, by default."""

@@ -29,9 +29,10 @@ from croupier.conformance.tap.connection import (
     TappedConnection,
 )
 from croupier.conformance.tap.relay import Relay, relay_endpoint
-from croupier.conformance.timeouts import wait_first, wait_set
+from croupier.conformance.timeouts import wait_first
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.net.event_loop import wait_set
 
 MAX_MESSAGES: Final = 2000
 """A conversation is ended after this many messages."""

@@ -11,7 +11,6 @@ from croupier.conformance.listening import HOST
 from croupier.conformance.matrix.programs import STOP_TIMEOUT_SECONDS, PairingTerms
 from croupier.conformance.program import ProgramError
 from croupier.conformance.server_process import Program, StartProgram
-from croupier.conformance.timeouts import wait_set
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
@@ -19,6 +18,7 @@ from croupier.core.logger import SilentLogger
 from croupier.core.referee import HOUSE
 from croupier.core.session import Closing, Effect, Event, Left, Settle, Submitted, Timeouts
 from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.event_loop import wait_set
 
 REFERENCE_GAMES: Final = 5
 """Our own client plays this many games in a conversation."""

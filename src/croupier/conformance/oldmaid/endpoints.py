@@ -14,9 +14,9 @@ from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.program import ProgramUnderTest
-from croupier.conformance.timeouts import wait_set
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
+from croupier.net.event_loop import wait_set
 from croupier.net.stop_listening import stop_listening
 from croupier.rooms.oldmaid.wire import Dialect, Join
 
