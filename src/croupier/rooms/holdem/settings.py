@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
+from croupier.core.ranges import MAX_SECONDS, check_ranges
 from croupier.rooms.holdem.engine.stakes import MAX_SEATS, STARTING_STACK, Stakes
 from croupier.rooms.holdem.wire import Dialect
 
 MAX_CHIPS = 10**12
 """The largest stack: a table of ten such stacks still has an exact sum in any JSON reader."""
-
-MAX_SECONDS = 366 * 86_400.0
-"""The longest duration that can be set, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ class Settings:
         small, big = stakes.small_blind, stakes.big_blind
         if not 0 <= small <= big or big == 0:
             raise ValueError(f"found the blinds {self.blinds}; allowed: SMALL/BIG, with 0 <= SMALL <= BIG and BIG >= 1")
-        for name, value, lowest, highest in (
+        check_ranges(
             ("a stack", self.stack, 1, MAX_CHIPS),
             ("seats", self.seats, 2, MAX_SEATS),
             ("an ante", self.ante, 0, MAX_CHIPS),
@@ -83,9 +81,7 @@ class Settings:
             ("requests a minute", 1 if self.requests_per_minute is None else self.requests_per_minute, 1, MAX_CHIPS),
             ("seconds for an act", self.turn_seconds, 0.001, MAX_SECONDS),
             ("seconds between hands", self.pause_seconds, 0.0, MAX_SECONDS),
-        ):
-            if not lowest <= value <= highest:
-                raise ValueError(f"found {name}: {value}; allowed: {lowest:,} to {highest:,}")
+        )
         if self.straddle and not 2 * big <= self.straddle <= MAX_CHIPS:
             raise ValueError(f"found a straddle of {self.straddle}; allowed: 0, or {2 * big} and more")
 

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
+from croupier.core.ranges import MAX_SECONDS, check_ranges
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect
-
-MAX_SECONDS = 366 * 86_400.0
-"""The longest time that a setting may have, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +32,8 @@ class Settings:
 
     def check(self) -> None:
         """Raise ValueError if a setting is out of range."""
-        for name, found, minimum, maximum in (
+        check_ranges(
             ("players", self.players, MIN_PLAYERS, MAX_PLAYERS),
             ("seconds to join in", self.join_window, 0.0, MAX_SECONDS),
             ("seconds until a game is stuck", self.stuck_seconds, 0.001, MAX_SECONDS),
-        ):
-            if not minimum <= found <= maximum:
-                raise ValueError(f"found {name}: {found}; allowed: {minimum:,} to {maximum:,}")
+        )
