@@ -81,8 +81,18 @@ def listed(texts: Iterable[Text]) -> Text:
     >>> str(listed([text("a king"), text("a queen")]))
     'a king, a queen'
     """
+    joined = _join(texts, ", ")
+    return verbatim("") if joined is None else joined
+
+
+def sentences(texts: Iterable[Text]) -> Text | None:
+    """Make one text of several sentences, None of none."""
+    return _join(texts, " ")
+
+
+def _join(texts: Iterable[Text], separator: str) -> Text | None:
     args = {f"text{number}": each for number, each in enumerate(texts)}
-    return Text(", ".join(f"{{{name}}}" for name in args), args=args) if args else verbatim("")
+    return Text(separator.join(f"{{{name}}}" for name in args), args=args) if args else None
 
 
 def grouped(number: int) -> Text:

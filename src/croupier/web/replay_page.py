@@ -1,6 +1,6 @@
 """The pages of a replay: what the templates show of it at each step."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.core.linear import linear_text
-from croupier.core.presentation import TableView, Text, new_items, text, verbatim
+from croupier.core.presentation import TableView, Text, new_items, sentences, text, verbatim
 from croupier.web.frames import FrameView, sender_name
 
 
@@ -139,9 +139,3 @@ def note_between(before: TableView, after: TableView) -> Text | None:
     if after.is_over and not before.is_over and after.status is not None:
         added.append(after.status)
     return sentences(added)
-
-
-def sentences(texts: Iterable[Text]) -> Text | None:
-    """Make one text of several sentences, None of none."""
-    args = {f"text{number}": each for number, each in enumerate(texts)}
-    return Text(" ".join(f"{{{name}}}" for name in args), args=args) if args else None

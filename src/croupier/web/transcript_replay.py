@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from croupier.conformance.resources import transcripts
 from croupier.core.http_transcript import parse_expected_response
 from croupier.core.json_transcript import parse_values
-from croupier.core.presentation import TableView, Text, text
+from croupier.core.presentation import TableView, Text, sentences, text
 from croupier.core.room import HouseRoom, Room
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.replay.games import ACTION_TEXTS
@@ -22,7 +22,7 @@ from croupier.web.frames import message_frame
 from croupier.web.holdem_conversation import conversation_bytes
 from croupier.web.house_replay import HouseConversation
 from croupier.web.oldmaid_replay import OldMaidConversation, OldMaidTables
-from croupier.web.replay_page import Moment, ReplayPage, note_between, sentences
+from croupier.web.replay_page import Moment, ReplayPage, note_between
 
 WAITING_STEPS: Final = 3.0
 """The width of waiting on the time-line, however long it was; that of a message is 1."""
