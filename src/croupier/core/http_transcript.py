@@ -32,6 +32,9 @@ BYTE_ESCAPE_PATTERN: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 NAME_PATTERN: Final = re.compile(r"\$([a-z_][a-z0-9_]*)")
 WILDCARD_PATTERN: Final = re.compile(rf"{NAME_PATTERN.pattern}|\*")
 
+NOBODY: Final = "nobody"
+"""The user who sends no credentials."""
+
 type TranscriptHeaders = tuple[tuple[str, str], ...]
 
 

@@ -13,6 +13,7 @@ from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import (
+    NOBODY,
     TranscriptRequest,
     TranscriptResponse,
     match_response,
@@ -35,9 +36,6 @@ from croupier.rooms.holdem.settings import Settings
 HOST: Final = "127.0.0.1:8080"
 CLIENT_ADDRESS: Final = ("192.0.2.1", 40_001)
 """The address of the service, and that of its clients."""
-
-ANONYMOUS_USER: Final = "nobody"
-"""The user of transcripts who sends no credentials."""
 
 QUICK_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Passwords of transcripts are public."""
@@ -66,7 +64,7 @@ def make_house(transcript: Transcript) -> House:
 def sent_request(user: str, request: TranscriptRequest) -> SentRequest:
     """Return a request as its user sends it: with the password of transcripts, unless it has other credentials."""
     headers = [*request.headers]
-    if user != ANONYMOUS_USER and not any(name.lower() == "authorization" for name, _ in headers):
+    if user != NOBODY and not any(name.lower() == "authorization" for name, _ in headers):
         headers.insert(0, ("Authorization", basic_authorization(user, "secret").decode()))
     return SentRequest(request.method, request.path, headers, request.body)
 

@@ -12,8 +12,8 @@ from croupier.conformance.case import Case, select
 from croupier.conformance.holdem import exchange, server_bench
 from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.results import Outcome, Result
+from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import FaultyServer
 from tests.conformance.holdem.test_server import ALL, check

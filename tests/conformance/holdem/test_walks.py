@@ -5,10 +5,10 @@ from random import Random
 
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.endpoint import ServerUnderTest
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walks import Walk
 from croupier.conformance.suite import Config
+from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.wire import ACTION_FOLD, Game
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 

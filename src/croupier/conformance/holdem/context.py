@@ -12,12 +12,13 @@ from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
-from croupier.conformance.holdem.exchange import NOBODY, Exchange
+from croupier.conformance.holdem.exchange import Exchange
 from croupier.conformance.holdem.operations import match_target
 from croupier.conformance.holdem.refereed_games import RefereedGames
 from croupier.conformance.holdem.schema import ParsedGames, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
+from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
 

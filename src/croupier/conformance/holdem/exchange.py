@@ -22,10 +22,8 @@ from croupier.conformance.holdem.http_client import (
 )
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
+from croupier.core.http_transcript import NOBODY
 from croupier.core.referee import CLIENT, HOUSE
-
-NOBODY: Final = "nobody"
-"""The role without credentials."""
 
 REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
 

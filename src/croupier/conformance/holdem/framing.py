@@ -14,9 +14,9 @@ from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, VARIA
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import bet
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.results import Outcome
+from croupier.core.http_transcript import NOBODY
 
 CONCURRENT_CONNECTIONS: Final = 40
 

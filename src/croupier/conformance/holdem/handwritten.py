@@ -13,12 +13,12 @@ from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, Holde
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
 from croupier.conformance.timeouts import cancel_tasks
+from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 
 TURN_END_GRACE_SECONDS: Final = 1.0

@@ -6,9 +6,9 @@ from croupier.conformance.case import CaseList
 from croupier.conformance.holdem.cases import FIRST_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.endpoint import FOLD, bet
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.schema import parse_games
 from croupier.conformance.results import Outcome
+from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 
 MAX_SEATS: Final = 10

@@ -13,7 +13,6 @@ from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, ServerUser, bet
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list
 from croupier.conformance.holdem.replay_tables import (
     GAME_NAME_PATTERN,
@@ -23,7 +22,13 @@ from croupier.conformance.holdem.replay_tables import (
 )
 from croupier.conformance.results import Outcome
 from croupier.core.basic_auth import decode_user_pass, encode_user_pass
-from croupier.core.http_transcript import ExpectedResponse, TranscriptRequest, parse_expected_response, parse_request
+from croupier.core.http_transcript import (
+    NOBODY,
+    ExpectedResponse,
+    TranscriptRequest,
+    parse_expected_response,
+    parse_request,
+)
 from croupier.core.transcript import Transcript
 from croupier.rooms.holdem.wire import Game
 

@@ -14,7 +14,6 @@ from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.differences import differences, wrong_blinds_of_two
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
@@ -42,6 +41,7 @@ from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
 from croupier.core.http_transcript import (
     NAME_PATTERN,
+    NOBODY,
     QUOTED_PATTERN,
     ExpectedResponse,
     Mismatch,

@@ -17,7 +17,6 @@ from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, worst_deviation
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
@@ -28,6 +27,7 @@ from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
+from croupier.core.http_transcript import NOBODY
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
 from croupier.rooms.holdem.engine.stakes import Stakes

@@ -9,8 +9,8 @@ from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, REQUEST_RANK, RET
 from croupier.conformance.holdem.context import QUEUED, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.results import Outcome
+from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.wire import Game
 
 USUAL_SEATS: Final = 10

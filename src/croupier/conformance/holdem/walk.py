@@ -11,11 +11,11 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
 from croupier.conformance.holdem.endpoint import FOLD, bet
-from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount
 from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
+from croupier.core.http_transcript import NOBODY
 from croupier.core.referee import HOUSE, Sent
 from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.legal import Legal

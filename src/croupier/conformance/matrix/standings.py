@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from croupier.conformance.matrix.cells import Cell, CellKind
-from croupier.conformance.matrix.submission import REFERENCE_ID, ROLES, Submission
+from croupier.conformance.matrix.submission import REFERENCE_ID, Submission
+from croupier.conformance.suite import ROLES
 from croupier.rooms import HOUSE_ROOMS
 from croupier.version import __version__
 
@@ -167,7 +168,7 @@ def gradescope(results: Results, submission: Submission) -> str:
     """Gradescope's results.json of one student: a test for every cell that counts, which share the points by weight."""
     own = [(role, cell) for role in ROLES for cell in results.cells if getattr(cell, role) == submission.id]
     counted = [(role, cell) for role, cell in own if counts_for_role(cell, role)]
-    sizes = Counter((role, cell.room) for role, cell in counted)
+    sizes: Counter[tuple[str, str]] = Counter((role, cell.room) for role, cell in counted)
     points = {part: results.grading.points * share / sizes[part] for part, share in results.shares(submission).items()}
     tests = [_test(results, cell, role, points.get((role, cell.room), 0.0)) for role, cell in counted]
     other = len(own) - len(counted)

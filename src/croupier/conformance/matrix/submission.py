@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.containment.workspace import remove_tree
 from croupier.conformance.program import ProgramError, ProgramUnderTest
+from croupier.conformance.suite import ROLES
 from croupier.core.command_line import describe_exit, split_command
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS, ROOMS
@@ -24,7 +25,6 @@ SUBMISSION_FILE: Final = "submission.toml"
 REFERENCE_ID: Final = "croupier"
 """The id of our own server and client."""
 
-ROLES: Final = ("server", "client")
 PLACEHOLDERS: Final[Mapping[str, object]] = {"host": "", "port": 0, "seed": 0}
 """The names in braces that commands of either role may contain."""
 

@@ -14,13 +14,13 @@ from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import Departure, PendingRequest
 from croupier.conformance.tap.follow_tables import FollowedTable, FollowedTables
 from croupier.conformance.tap.observed_http import (
-    NOBODY,
     UNKNOWN_USER,
     ObservedRequest,
     ObservedResponse,
     StreamPart,
 )
 from croupier.core.errors import Violation
+from croupier.core.http_transcript import NOBODY
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.http.routes import parse_command

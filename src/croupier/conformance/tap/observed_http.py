@@ -9,9 +9,7 @@ from msgspec import Struct
 
 from croupier.conformance.channel.http import SentRequest, joined_headers
 from croupier.core.basic_auth import parse_basic_authorization
-
-NOBODY: Final = "nobody"
-"""The user name of requests without credentials."""
+from croupier.core.http_transcript import NOBODY
 
 UNKNOWN_USER: Final = "?"
 """The user name of requests with credentials that cannot be read."""

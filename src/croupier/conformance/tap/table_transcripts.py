@@ -8,9 +8,10 @@ from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.schema import GUID_PATTERN
 from croupier.conformance.tap.connection import TappedConnection
-from croupier.conformance.tap.observed_http import NOBODY, ObservedRequest, ObservedResponse, StreamPart
+from croupier.conformance.tap.observed_http import ObservedRequest, ObservedResponse, StreamPart
 from croupier.conformance.tap.transcript import TranscriptWriter, safe_text
 from croupier.core.errors import Violation
+from croupier.core.http_transcript import NOBODY
 from croupier.core.referee import CLIENT
 
 GAME_ID_PATTERN: Final = re.compile(r'"gameID": ?"([^"]+)"')
