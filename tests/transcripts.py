@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from croupier.core.errors import IllegalMove, Violation
@@ -21,7 +22,9 @@ from croupier.rooms import HOUSE_ROOMS
 TRANSCRIPT_FOLDER = Path(__file__).parent.parent / "transcripts"
 
 
+@cache
 def transcripts(room: str) -> list[Transcript]:
+    """The transcripts of a room, by name."""
     return [
         parse_transcript(path.read_text(), f"{room}/{path.stem}")
         for path in sorted((TRANSCRIPT_FOLDER / room).glob("*.txt"))

@@ -16,7 +16,7 @@ from croupier.web.frames import MAX_SHOWN_BYTES
 from croupier.web.replay_page import ReplayPage
 from croupier.web.transcript_replay import transcript_page
 from tests.net.raw_client import Run
-from tests.rooms.oldmaid.player_harness import PLAYERS_PAPERS, PlayerHarness
+from tests.rooms.oldmaid.player_harness import PLAYER_TRANSCRIPTS, PlayerHarness
 from tests.sampling import sampled
 from tests.transcript_drivers import play_json_transcript
 from tests.transcripts import side_at_fault
@@ -135,7 +135,7 @@ class BytesRecorder(PlayerHarness):
 
 
 def test_messages_of_a_player_of_old_maid_have_the_bytes_that_it_sends_unless_the_transcript_leaves_them_open() -> None:
-    for transcript in PLAYERS_PAPERS:
+    for transcript in PLAYER_TRANSCRIPTS:
         player = BytesRecorder(transcript)
         play_json_transcript(transcript, player)
         page = replay("oldmaid", transcript.name.removeprefix("oldmaid/"))

@@ -23,16 +23,9 @@ from croupier.core.session import (
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import Message, Wire
-from tests.transcripts import TRANSCRIPT_FOLDER, parse_transcript
+from tests.transcripts import transcripts
 
-PLAYERS_PAPERS = [
-    transcript
-    for transcript in (
-        parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
-        for path in sorted((TRANSCRIPT_FOLDER / "oldmaid").glob("*.txt"))
-    )
-    if transcript.head.get("side") == "player"
-]
+PLAYER_TRANSCRIPTS = [transcript for transcript in transcripts("oldmaid") if transcript.head.get("side") == "player"]
 
 LUCK = FairDealer(derive_server_seed(1, "oldmaid", 1)).luck
 

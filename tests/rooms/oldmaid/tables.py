@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Any
 
 from croupier.core.session import (
@@ -20,20 +19,16 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.core.transcript import Transcript, parse_transcript
+from croupier.core.transcript import Transcript
 from croupier.replay.transcript_house import transcript_dealers
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply
+from tests.transcripts import transcripts
 
-ROOT = Path(__file__).parents[3]
-TRANSCRIPTS = [
-    parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
-    for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
-]
-TABLE_TRANSCRIPTS = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") != "player"]
+TABLE_TRANSCRIPTS = [transcript for transcript in transcripts("oldmaid") if transcript.head.get("side") != "player"]
 
 
 class TableHarness:

@@ -1,35 +1,23 @@
-"""Protocol page of Old Maid: clauses, sources and transcripts match each other."""
+"""Transcripts of Old Maid: their heads, refusals, players, cards and pairs."""
 
 import re
 from collections import defaultdict
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from croupier.core.http_transcript import NAME_PATTERN, QUOTED_PATTERN
 from croupier.core.json_transcript import parse_values
-from croupier.core.transcript import Transcript, parse_transcript
+from croupier.core.transcript import Transcript
 from croupier.rooms.oldmaid.cards import CARD_NAMES, CARD_NUMBERS, PACK, is_pair
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
+from tests.protocol_pages import PROTOCOL_PAGES
+from tests.rooms.oldmaid.player_harness import PLAYER_TRANSCRIPTS
+from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS
 from tests.sampling import looped
 
-ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "protocols" / "oldmaid.md").read_text()
-CLAUSES = re.findall(
-    r"^\((oldmaid-\d+\.\d+)\)=\n\*\*(oldmaid-\d+\.\d+)\*\* (.+?)(?=\n\n|\Z)", PAGE, re.MULTILINE | re.DOTALL
-)
-ANCHORS = [anchor for anchor, _, _ in CLAUSES]
-UNSHOWN = re.findall(
-    r"^- \*\*(oldmaid-\d+\.\d+)\*\*", PAGE.partition("## Clauses that no conversation shows")[2], re.MULTILINE
-)
-SOURCES = sorted((ROOT / "src" / "croupier").glob("**/*.py"))
-TRANSCRIPTS = [
-    parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
-    for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
-]
-TABLE = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") != "player"]
-PLAYER = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") == "player"]
+PAGE = PROTOCOL_PAGES["oldmaid"]
+TRANSCRIPTS = PAGE.transcripts
 HEADS = {
     "table": {
         *("title", "clause", "free", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck"),
@@ -39,8 +27,8 @@ HEADS = {
 }
 
 transcripts = looped(TRANSCRIPTS, lambda transcript: transcript.name)
-tables = looped(TABLE, lambda transcript: transcript.name)
-players = looped(PLAYER, lambda transcript: transcript.name)
+tables = looped(TABLE_TRANSCRIPTS, lambda transcript: transcript.name)
+players = looped(PLAYER_TRANSCRIPTS, lambda transcript: transcript.name)
 
 
 def messages(transcript: Transcript) -> list[tuple[str, str, dict[str, object]]]:
@@ -60,99 +48,39 @@ def order(deck: str) -> tuple[int, ...]:
     return found
 
 
-def test_the_page_has_clauses_each_once_and_under_its_own_name() -> None:
-    assert len(ANCHORS) >= 90
-    assert len(set(ANCHORS)) == len(ANCHORS) == len(re.findall(r"^\(oldmaid-", PAGE, re.MULTILINE))
-    assert all(anchor == shown for anchor, shown, _ in CLAUSES)
-
-
-def test_clauses_are_numbered_without_a_gap() -> None:
-    numbers = [tuple(map(int, name.removeprefix("oldmaid-").split("."))) for name in ANCHORS]
-    assert numbers == [
-        (section, number)
-        for section in range(1, 1 + max(section for section, _ in numbers))
-        for number in range(1, 1 + sum(section == other for other, _ in numbers))
-    ]
-
-
-def test_every_clause_names_its_source() -> None:
-    source = re.compile(r"\[[^\]]*(§\d|[A-Z]\d)[^\]]*\]$")
-    assert [name for name, _, expected in CLAUSES if not source.search(expected.partition("\n|")[0].strip())] == []
-
-
-def test_every_ruling_of_the_project_is_cited_and_every_cited_one_is_there() -> None:
-    rulings = re.findall(r"^- \*\*(P\d+)\*\*", PAGE.partition("## Rulings of the project")[2], re.MULTILINE)
-    cited = {
-        found
-        for _, _, expected in CLAUSES
-        for found in re.findall(r"\bP\d+\b", expected.partition("\n|")[0].rsplit("[", 1)[1])
-    }
-    assert rulings == [f"P{number}" for number in range(1, len(rulings) + 1)]
-    assert cited == set(rulings)
-
-
 def test_a_ruling_and_the_clauses_that_cite_it_name_each_other() -> None:
     expected = re.findall(
-        r"^- \*\*(P\d+)\*\* (.+?)(?=\n- |\n\n|\Z)", PAGE.partition("## Rulings of the")[2], re.M | re.S
+        r"^- \*\*(P\d+)\*\* (.+?)(?=\n- |\n\n|\Z)", PAGE.text.partition("## Rulings of the")[2], re.M | re.S
     )
     assert {ruling: set(re.findall(r"\(#(oldmaid-[\d.]+)\)", text)) for ruling, text in expected} == {
-        ruling: {name for name, _, text in CLAUSES if re.search(rf"\[[^\]]*\b{ruling}\b[^\]]*\](?:\n\||$)", text)}
+        ruling: {name for name, _, text in PAGE.entries if re.search(rf"\[[^\]]*\b{ruling}\b[^\]]*\](?:\n\||$)", text)}
         for ruling, _ in expected
     }
 
 
-def test_links_on_the_page_lead_to_clauses() -> None:
-    linked = {*re.findall(r"\(#(oldmaid-[\d.]+)\)", PAGE)}
-    assert linked
-    assert linked <= set(ANCHORS)
-
-
-def test_the_code_names_clauses_that_exist() -> None:
-    named = {source.name: {*re.findall(r"\boldmaid-\d+\.\d+", source.read_text())} for source in SOURCES}
-    assert {name: found - set(ANCHORS) for name, found in named.items() if found - set(ANCHORS)} == {}
-
-
-@looped(ANCHORS)
-def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(clause: str) -> None:
-    assert any(clause in transcript.clauses for transcript in TRANSCRIPTS) != (clause in UNSHOWN)
-
-
-def test_the_clauses_listed_as_not_shown_exist() -> None:
-    assert UNSHOWN
-    assert set(UNSHOWN) <= set(ANCHORS)
-
-
 @transcripts
-def test_a_transcript_names_clauses_that_exist_and_heads_that_are_known(transcript: Transcript) -> None:
-    assert set(transcript.clauses) <= set(ANCHORS)
-    assert len(set(transcript.clauses)) == len(transcript.clauses) > 0
+def test_the_heads_of_a_transcript_are_known(transcript: Transcript) -> None:
     assert transcript.head.keys() <= HEADS[transcript.head.get("side", "table")]
 
 
 @transcripts
 def test_a_refusal_names_a_clause_that_exists(transcript: Transcript) -> None:
-    sent = "<" if transcript in TABLE else None
+    sent = "<" if transcript in TABLE_TRANSCRIPTS else None
     expected = [
         message["message"]
         for peer, kind, message in messages(transcript)
         if message.get("result") == "error" and (kind == sent or (sent is None and kind == "<" and peer != "table"))
     ]
     found = [re.fullmatch(r"(oldmaid-\d+\.\d+): \$_", str(text)) for text in expected]
-    assert all(match and match[1] in ANCHORS for match in found), expected
+    assert all(match and match[1] in PAGE.clauses for match in found), expected
 
 
-def test_transcripts_are_sufficient_and_distinct() -> None:
-    assert len(TABLE) >= 90
-    assert len(PLAYER) >= 60
-    assert len({transcript.title for transcript in TRANSCRIPTS}) == len(TRANSCRIPTS)
-    expected = {
-        (transcript.lines, *(transcript.head.get(name) for name in ("deck", "dialect", "strict", "from")))
-        for transcript in TRANSCRIPTS
-    }
-    assert len(expected) == len(TRANSCRIPTS)
+def test_there_are_enough_transcripts_of_the_table_and_of_players() -> None:
+    assert len(TABLE_TRANSCRIPTS) >= 90
+    assert len(PLAYER_TRANSCRIPTS) >= 60
 
 
-TOLERATED = [anchor for anchor, _, expected in CLAUSES if "NON-STRICT" in expected]
+TOLERATED = [anchor for anchor, _, expected in PAGE.entries if "NON-STRICT" in expected]
 
 
 @looped(TOLERATED)
@@ -164,7 +92,7 @@ def test_every_tolerance_is_shown_and_shown_refused(clause: str) -> None:
 
 @pytest.mark.parametrize("seats", range(MIN_PLAYERS, MAX_PLAYERS + 1))
 def test_games_of_every_size_are_joined(seats: int) -> None:
-    assert any(len(players) == seats for transcript in TABLE for players in lists(transcript))
+    assert any(len(players) == seats for transcript in TABLE_TRANSCRIPTS for players in lists(transcript))
 
 
 def lists(transcript: Transcript) -> list[list[list[object]]]:
@@ -185,7 +113,9 @@ def test_the_players_of_a_list_are_numbered_from_1_and_have_each_a_place_and_a_n
         assert len(set(places)) == len({nick for _, nick in seats}) == len(seats)
 
 
-FULL = [transcript for transcript in TABLE if transcript.head.get("deck", "").count(",") == len(CARD_NAMES) - 1]
+FULL = [
+    transcript for transcript in TABLE_TRANSCRIPTS if transcript.head.get("deck", "").count(",") == len(CARD_NAMES) - 1
+]
 
 
 def test_there_are_whole_games_of_two_three_and_eight() -> None:
@@ -194,7 +124,11 @@ def test_there_are_whole_games_of_two_three_and_eight() -> None:
 
 
 @looped(
-    [transcript for transcript in TABLE if "deck" in transcript.head and " / " not in transcript.head["deck"]],
+    [
+        transcript
+        for transcript in TABLE_TRANSCRIPTS
+        if "deck" in transcript.head and " / " not in transcript.head["deck"]
+    ],
     lambda transcript: transcript.name,
 )
 def test_dealt_cards_are_those_of_the_deck(transcript: Transcript) -> None:
