@@ -12,7 +12,8 @@ from croupier.store.commit_place import CommitPlacePolicy
 from tests.http.service_fixture import InProcessConnection, InProcessService
 from tests.http.test_deferred_responses import bet
 from tests.net.raw_client import Run
-from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks, service_with_store
+from tests.recording.fake_store import run_pending_callbacks
+from tests.recording.test_holdem_journal import ServiceWithManualJournal, service_with_store
 
 MAX_FUNCTIONS = 25
 MAX_FILES = 8

@@ -14,7 +14,8 @@ from croupier.http.holdem_service import MAX_GATHERED_REQUESTS
 from croupier.store.records import StoreUnavailable
 from tests.http.service_fixture import InProcessConnection, InProcessService, Response, parse_response, request
 from tests.net.raw_client import Run
-from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks
+from tests.recording.fake_store import run_pending_callbacks
+from tests.recording.test_holdem_journal import ServiceWithManualJournal
 from tests.sampling import example_count
 
 

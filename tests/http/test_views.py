@@ -11,7 +11,7 @@ from croupier.http.streams import EVENT_STREAM, GameStream
 from croupier.http.views import GameViewCache, ViewCache
 from croupier.rooms.holdem.wire import Open
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.recording.test_holdem_journal import run_pending_callbacks
+from tests.recording.fake_store import run_pending_callbacks
 from tests.rooms.holdem.house_fixture import HouseFixture
 
 

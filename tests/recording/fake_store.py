@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,16 @@ TURNS = 32
 async def run_pending_callbacks() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
+
+
+def run(main: Callable[[], Awaitable[None]]) -> None:
+    """Run a test within the time limit."""
+
+    async def limited() -> None:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await main()
+
+    asyncio.run(limited())
 
 
 class FakeStore:

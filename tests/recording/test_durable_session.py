@@ -3,7 +3,7 @@
 import asyncio
 import json
 from asyncio import Future
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -38,13 +38,10 @@ from croupier.rooms.oldmaid.table.persistence import (
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Status
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store, open_store
-from tests.net.raw_client import TIMEOUT_SECONDS
-from tests.recording.fake_store import ManualStore
+from tests.recording.fake_store import ManualStore, run, run_pending_callbacks
 from tests.rooms.oldmaid.tables import TableHarness, clause
 
 NOW = 1_000_000_000.0
-TURNS = 32
-"""Iterations of the event loop after which every callback that waits for nothing external has run."""
 
 
 async def complete(store: ManualStore, error: Exception | None = None) -> Sequence[GameLogEntry]:
@@ -95,19 +92,6 @@ async def seated(table: DurableTable, journal: ManualStore, *nicks: str) -> list
     await complete(journal)
     assert all(isinstance(table.heard[peer][-1], Reply) for peer in peers)
     return peers
-
-
-async def run_pending_callbacks() -> None:
-    for _ in range(TURNS):
-        await asyncio.sleep(0)
-
-
-def run(main: Callable[[], Awaitable[None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            await main()
-
-    asyncio.run(limited())
 
 
 def test_answers_wait_until_the_entry_is_durable() -> None:

@@ -1,7 +1,7 @@
 """Hold'em journal: answers wait until their cause is durable, and a reopened house resumes where it was."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from functools import partial
 from math import inf
@@ -31,12 +31,8 @@ from tests.http.service_fixture import (
     house,
     request,
 )
-from tests.net.raw_client import TIMEOUT_SECONDS
 from tests.quick_hashes import QUICK
-from tests.recording.fake_store import ManualStore
-
-TURNS = 32
-"""Iterations of the event loop after which every callback that waits for nothing external has run."""
+from tests.recording.fake_store import TURNS, ManualStore, run, run_pending_callbacks
 
 
 class ServiceWithManualJournal(InProcessService):
@@ -63,19 +59,6 @@ class ServiceWithManualJournal(InProcessService):
             self.store.complete_write()
             assert (await joining).status == 201
         return game, guids
-
-
-async def run_pending_callbacks() -> None:
-    for _ in range(TURNS):
-        await asyncio.sleep(0)
-
-
-def run(main: Callable[[], Awaitable[None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            await main()
-
-    asyncio.run(limited())
 
 
 def test_answers_wait_and_views_show_the_last_durable_state() -> None:

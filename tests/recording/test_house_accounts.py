@@ -34,7 +34,7 @@ from tests.recording.test_house_recorder import (
     CARD,
     expect_disconnect,
     expect_silence,
-    play_until_recorded,
+    unwritten_game,
     wait_until,
 )
 from tests.store.store_fixture import statement
@@ -114,13 +114,7 @@ def test_each_room_has_its_own_accounts(run: Run, tmp_path: Path) -> None:
 
 def test_client_receives_the_result_when_the_transfer_is_durable(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with (
-            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
-            RawClient(house.address) as caller,
-        ):
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game(accounts=True) as (store, _, caller):
             (transfer, _), _ = store.pending_writes
             assert [posting.account for posting in transfer] == [7, 1]  # type: ignore[union-attr]
             assert sum(posting.coins for posting in transfer) == 0  # type: ignore[union-attr]
@@ -133,13 +127,7 @@ def test_client_receives_the_result_when_the_transfer_is_durable(run: Run) -> No
 
 def test_refused_transfer_voids_the_game_and_disconnects_the_client(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with (
-            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
-            RawClient(house.address) as caller,
-        ):
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game(accounts=True) as (store, house, caller):
             assert house.recorder.purses is not None
             purse = house.recorder.purses.purse_of(1)
             store.complete_writes(WriteRefused("found 2 coins to be taken; allowed: 1"))
@@ -157,13 +145,7 @@ def test_refused_transfer_voids_the_game_and_disconnects_the_client(run: Run) ->
 
 def test_repeated_batch_repeats_its_transfers(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with (
-            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
-            RawClient(house.address) as caller,
-        ):
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game(accounts=True) as (store, _, caller):
             store.fail_writes()
             store.stored_seq = 1
             store.is_up.set()
@@ -178,13 +160,7 @@ def test_repeated_batch_repeats_its_transfers(run: Run) -> None:
 
 def test_transfer_refused_after_an_outage_voids_the_game(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with (
-            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
-            RawClient(house.address) as caller,
-        ):
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game(accounts=True) as (store, house, caller):
             store.fail_writes()
             store.stored_seq = 1
             store.is_up.set()

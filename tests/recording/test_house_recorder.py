@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from croupier.store.store import open_store
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
 from tests.recording.fake_store import (
     FakeStore,
+    OpenedHouse,
     house_with_fake_store,
     house_with_store,
     run_pending_callbacks,
@@ -54,12 +56,19 @@ async def play_until_recorded(caller: RawClient) -> None:
     await caller.send(b"ACTN BET")
 
 
+@asynccontextmanager
+async def unwritten_game(**settings: Any) -> AsyncIterator[tuple[FakeStore, OpenedHouse, RawClient]]:
+    """A game that has ended, and that the store is writing: the client has not received the result."""
+    store = FakeStore()
+    async with house_with_fake_store(store, **settings, **CALLING_BOT) as house, RawClient(house.address) as caller:
+        await play_until_recorded(caller)
+        await wait_until(lambda: store.pending_writes)
+        yield store, house, caller
+
+
 def test_client_receives_the_result_when_the_game_is_durable(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game() as (store, house, caller):
             await expect_silence(caller)
             store.complete_writes()
             assert CARD.fullmatch(await caller.receive(8))
@@ -84,14 +93,10 @@ def test_messages_during_a_game_are_answered_at_once(run: Run) -> None:
 
 def test_other_clients_do_not_wait_for_the_write(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
         async with (
-            house_with_fake_store(store, **CALLING_BOT) as house,
-            RawClient(house.address) as caller,
+            unwritten_game() as (store, house, caller),
             RawClient(house.address) as other,
         ):
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
             await other.send(b"STRT P_1")
             assert CARD.fullmatch(await other.receive(8))
             store.complete_writes()
@@ -231,10 +236,7 @@ def test_client_waits_when_too_many_batches_are_waiting(run: Run, monkeypatch: p
 
 def test_batch_with_unknown_outcome_is_not_written_twice(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game() as (store, house, caller):
             store.fail_writes()
             await run_pending_callbacks()
             assert house.recorder.trouble == "the disk is full"
@@ -254,10 +256,7 @@ def test_batch_with_unknown_outcome_is_not_written_twice(run: Run) -> None:
 
 def test_short_outage_of_the_store_only_delays_answers(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game() as (store, house, caller):
             store.fail_writes()
             await run_pending_callbacks()
             store.is_up.set()
@@ -353,10 +352,7 @@ def test_running_game_continues_during_an_outage_and_its_result_follows(
 
 def test_closing_house_does_not_wait_for_an_unavailable_store(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game() as (store, house, caller):
             store.fail_writes()
             await wait_until(lambda: house.recorder.trouble)
             house.recorder.halt(final=True)
@@ -368,10 +364,7 @@ def test_closing_house_does_not_wait_for_an_unavailable_store(run: Run) -> None:
 
 def test_closing_house_does_not_wait_for_a_store_that_fails_meanwhile(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game() as (store, house, caller):
             house.recorder.halt(final=True)
             store.fail_writes()
             await expect_disconnect(caller)
@@ -382,10 +375,7 @@ def test_closing_house_does_not_wait_for_a_store_that_fails_meanwhile(run: Run) 
 
 def test_house_stops_when_another_server_writes_to_its_run(run: Run) -> None:
     async def main() -> None:
-        store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
-            await play_until_recorded(caller)
-            await wait_until(lambda: store.pending_writes)
+        async with unwritten_game() as (store, house, caller):
             store.complete_writes(WriteRefused("found journal entries of another server"))
             await wait_until(lambda: house.endpoint.unavailable_reason)
             assert house.recorder.trouble == SUPERSEDED_MESSAGE
