@@ -22,7 +22,7 @@ from tests.conformance.holdem.faulty_programs import (
     with_seats,
 )
 from tests.conformance.mutants import decks
-from tests.conformance.mutants.mutation import Role
+from tests.conformance.mutants.mutation import AnyMutation, Role
 
 ACE_OF_SPADES = 51
 
@@ -31,20 +31,12 @@ type ValueChange = Callable[[Json], Json]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoldemMutation:
-    """A fault of a hold'em server. `clauses` are the clauses of which a teacher would name one."""
+class HoldemMutation(AnyMutation):
+    """A fault of a hold'em server."""
 
-    operator: str
-    state: str
-    what: str
-    clauses: frozenset[str]
     faulty: FaultyServer
     room: str = "holdem"
     role: Role = "server"
-
-    @property
-    def name(self) -> str:
-        return f"{self.room}-{self.role}: {self.operator}: {self.what}, {self.state}"
 
 
 OBJECTS: Mapping[str, tuple[str, Mapping[str, type]]] = {

@@ -9,7 +9,7 @@ from random import Random
 from types import TracebackType
 from typing import Any, Self
 
-from tests.conformance.mutants.mutation import Role
+from tests.conformance.mutants.mutation import AnyMutation, Role
 from tests.conformance.oldmaid.players import TaskProgram
 from tests.http.service_fixture import basic
 
@@ -63,26 +63,18 @@ STATES = ("registering", "listing", "joining", "waiting", "before the flop", "af
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoldemBotMutation:
-    """A fault of a bot. `clauses` are the clauses of which a teacher would name one.
+class HoldemBotMutation(AnyMutation):
+    """A fault of a bot.
 
     `choose` replaces the bot's way to choose, and `reads_turn` its way to see that it has the turn.
     """
 
-    operator: str
-    state: str
-    what: str
-    clauses: frozenset[str]
     change: BotChange = lambda situation, request: [request]
     choose: Choice | None = None
     reads_turn: Callable[[Json, str], bool] | None = None
     reader: type["ResponseStream"] | None = None
     room: str = "holdem"
     role: Role = "client"
-
-    @property
-    def name(self) -> str:
-        return f"{self.room}-{self.role}: {self.operator}: {self.what}, {self.state}"
 
 
 def call_amount(game: Json, me: Json) -> int:

@@ -8,10 +8,10 @@ from typing import Any
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, derive_server_seed
-from croupier.core.errors import Violation
 from croupier.core.session import Address, Drop, Effect, Event, Peer, Received, Send
 from croupier.rooms.oldmaid.player import Options, Player
-from croupier.rooms.oldmaid.wire import Message, Wire
+from croupier.rooms.oldmaid.wire import Wire
+from tests.conformance.mutants.mutant_wire import MutantWire
 from tests.conformance.mutants.mutation import Mutation, Situation
 from tests.conformance.mutants.oldmaid_states import player_state
 from tests.conformance.oldmaid.players import TaskProgram
@@ -22,20 +22,6 @@ PAUSE_SECONDS, POLL_SECONDS, RETRY_SECONDS = 0.01, 0.1, 0.5
 
 DEAF_PORT = 1
 """A port on which the player listens in vain, for `is_serial`."""
-
-
-class MutantWire(Wire):
-    """Reads with the mutation's reader. Messages of the session are bytes already."""
-
-    def __init__(self, mutation: Mutation) -> None:
-        super().__init__("player")
-        self._read = mutation.new_reader(None) if mutation.new_reader is not None else lambda data: [data]  # type: ignore[arg-type]  # it needs no room
-
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        return [message for piece in self._read(data) for message in super(MutantWire, self).feed(piece)]
-
-    def encode(self, message: Any) -> bytes:
-        return message if isinstance(message, bytes) else super().encode(message)
 
 
 class MutantSession:
@@ -82,7 +68,7 @@ class MutantClient(RingClient):
     async def _start_player(self, host: str, port: int, options: Options) -> Address:
         address = await super()._start_player(host, port, options)
         self._endpoint.session = MutantSession(self.player, self._mutation)
-        self._endpoint.codec_factory = lambda: MutantWire(self._mutation)
+        self._endpoint.codec_factory = lambda: MutantWire("player", self._mutation)
         return address
 
 

@@ -5,36 +5,21 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
-from croupier.core.errors import Violation
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Drop, Effect, Event, Malformed, Peer, Received, Send
 from croupier.net.shared_endpoint import SharedEndpoint
-from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.wire import Join, Message, Reply, Wire
+from croupier.rooms.oldmaid.wire import Join, Reply, Wire
+from tests.conformance.mutants.mutant_wire import MutantWire
 from tests.conformance.mutants.mutation import Mutation, Situation
 from tests.conformance.mutants.oldmaid_states import WAITING, state_of
+from tests.conformance.oldmaid.faulty_tables import honest_dealer
 from tests.net.raw_client import TIMEOUT_SECONDS
 from tests.rooms.conversation_fixture import HANG_UP
 
 PLAYERS = 4
 JOIN_WINDOW_SECONDS = 1.0
-
-
-class MutantWire(Wire):
-    """Reads with the mutation's reader. Messages of the session are bytes already."""
-
-    def __init__(self, mutation: Mutation) -> None:
-        super().__init__("table")
-        self._read = mutation.new_reader(ROOM) if mutation.new_reader is not None else lambda data: [data]  # type: ignore[arg-type]  # readers need its codec
-
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        return [message for piece in self._read(data) for message in super(MutantWire, self).feed(piece)]
-
-    def encode(self, message: Any) -> bytes:
-        return message if isinstance(message, bytes) else super().encode(message)
 
 
 class MutantSession:
@@ -98,11 +83,6 @@ class MutantSession:
         return others
 
 
-def new_dealer(number: int) -> Dealer:
-    """The dealers of an honest table."""
-    return dealer_factory(lambda game: derive_server_seed(1, "oldmaid", game), shared=True)(number)
-
-
 @asynccontextmanager
 async def open_mutant_table(mutation: Mutation) -> AsyncIterator[Address]:
     """Run a table with a mutation; yield its address."""
@@ -110,9 +90,9 @@ async def open_mutant_table(mutation: Mutation) -> AsyncIterator[Address]:
     house_type: Any = mutation.house or House
     house = house_type(
         Settings(players=PLAYERS, join_window=JOIN_WINDOW_SECONDS),
-        lambda number: change_dealer(new_dealer(1 if mutation.is_shared else number)),
+        lambda number: change_dealer(honest_dealer(1 if mutation.is_shared else number)),
     )
-    endpoint = SharedEndpoint(MutantSession(house, mutation), lambda: MutantWire(mutation), SilentLogger())
+    endpoint = SharedEndpoint(MutantSession(house, mutation), lambda: MutantWire("table", mutation), SilentLogger())
     try:
         yield await endpoint.listen("127.0.0.1", 0)
     finally:

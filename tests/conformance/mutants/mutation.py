@@ -31,6 +31,10 @@ class Situation:
     game: Any = None
     memory: dict[str, Any] = field(default_factory=dict)
 
+    def is_for(self, state: str, sent: str) -> bool:
+        """Whether a message that begins with this text is answered, or sent, in this state."""
+        return self.state == state and text_of(self.message).startswith(sent)
+
 
 type Change = Callable[[Situation, list[bytes]], Sequence[bytes]]
 """Maps a situation and the correct messages to those that are sent; HANG_UP stands for a close."""
@@ -51,14 +55,8 @@ def untouched(table: Table, situation: Situation) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mutation:
-    """A fault. `clauses` are the clauses of which a teacher would name one; `operator` is the kind of the fault.
-
-    `change` changes what is sent. For houses, `before` and `after` change the table before and after it has processed
-    a message; `dealer` changes the deals, `new_reader` how bytes become messages; `is_shared`: all connections have the
-    same table; `shares_purse`: they have one purse; `is_serial`: a client is served after the one before it has left.
-    An Old Maid table that `is_shared` deals the same deck in every game, and `house` is its class.
-    """
+class AnyMutation:
+    """A fault. `clauses` are the clauses of which a teacher would name one; `operator` is the kind of the fault."""
 
     room: str
     role: Role
@@ -66,6 +64,22 @@ class Mutation:
     state: str
     what: str
     clauses: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.room}-{self.role}: {self.operator}: {self.what}, {self.state}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutation(AnyMutation):
+    """A fault at the level of messages.
+
+    `change` changes what is sent. For houses, `before` and `after` change the table before and after it has processed
+    a message; `dealer` changes the deals, `new_reader` how bytes become messages; `is_shared`: all connections have the
+    same table; `shares_purse`: they have one purse; `is_serial`: a client is served after the one before it has left.
+    An Old Maid table that `is_shared` deals the same deck in every game, and `house` is its class.
+    """
+
     change: Change = unchanged
     before: Tamper = untouched
     after: Tamper = untouched
@@ -75,10 +89,6 @@ class Mutation:
     shares_purse: bool = False
     is_serial: bool = False
     house: type[Any] | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.room}-{self.role}: {self.operator}: {self.what}, {self.state}"
 
 
 def clauses(room: str, *numbers: str) -> frozenset[str]:

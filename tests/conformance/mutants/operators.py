@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from croupier.core.room import HouseRoom
-from tests.conformance.mutants.mutation import Change, Mutation, Reader, Situation, Tamper, text_of
+from tests.conformance.mutants.mutation import Change, Mutation, Reader, Situation, Tamper
 from tests.rooms.conversation_fixture import HANG_UP
 
 type Clauses = frozenset[str]
@@ -40,7 +40,7 @@ class Exchange:
 
     def is_asked(self, situation: Situation) -> bool:
         """Whether this is what the client has sent in this state."""
-        return situation.state == self.state and text_of(situation.message).startswith(self.sent)
+        return situation.is_for(self.state, self.sent)
 
     def is_met(self, situation: Situation, messages: Sequence[bytes]) -> bool:
         """Whether a conversation has come to this exchange."""

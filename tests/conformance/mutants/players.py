@@ -32,7 +32,7 @@ class Duty:
     wrong: Mapping[bytes, frozenset[str]]
 
     def is_due(self, situation: Situation) -> bool:
-        return situation.state == self.state and text_of(situation.message).startswith(self.sent)
+        return situation.is_for(self.state, self.sent)
 
 
 @dataclass(frozen=True)

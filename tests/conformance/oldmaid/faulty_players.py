@@ -27,10 +27,10 @@ from croupier.rooms.oldmaid.wire import (
     Wire,
     YourTurn,
 )
+from tests.conformance.oldmaid.changed_wire import ChangedWire, EncodeChange
 
 type Effects = Sequence[Effect[Any]]
 type Mutation = Callable[[Player, Event[Any], Effects], Effects]
-type EncodeChange = Callable[[Message, bytes], bytes]
 
 
 class Session:
@@ -46,21 +46,6 @@ class Session:
 
     def on(self, event: Event[Any], now: float) -> Effects:
         return self._habit(self.player, event, self.player.on(event, now))
-
-
-class MutatedWire(Wire):
-    """A wire that changes encoded messages."""
-
-    def __init__(self, wire: Wire, encode_change: EncodeChange) -> None:
-        super().__init__("player")
-        self._wire = wire
-        self._spelt = encode_change
-
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        return self._wire.feed(data)
-
-    def encode(self, message: Message) -> bytes:
-        return self._spelt(message, self._wire.encode(message))
 
 
 class OneReadWire(Wire):
@@ -99,7 +84,9 @@ class Seat(RingClient):
     async def _start_player(self, host: str, port: int, options: Options) -> Address:
         address = await super()._start_player(host, port, options)
         self._endpoint.session = Session(self.player, self._rogue.mutation())
-        self._endpoint.codec_factory = lambda: MutatedWire(self._rogue.wire("player"), self._rogue.encode_change)
+        self._endpoint.codec_factory = lambda: ChangedWire(
+            "player", self._rogue.wire("player"), self._rogue.encode_change
+        )
         return address
 
 

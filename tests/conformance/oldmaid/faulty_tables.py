@@ -30,11 +30,11 @@ from croupier.rooms.oldmaid.wire import (
     Wire,
     refusal,
 )
+from tests.conformance.oldmaid.changed_wire import ChangedWire, EncodeChange
 from tests.net.raw_client import TIMEOUT_SECONDS
 
 type Effects = Sequence[Effect[Any]]
 type Mutation = Callable[[Event[Any], Effects], Effects]
-type EncodeChange = Callable[[Message, bytes], bytes]
 
 
 def honest_dealer(number: int) -> Dealer:
@@ -84,21 +84,6 @@ class NamesClauses(House):
 
     def _refusal(self, violation: Violation) -> Answer:
         return refusal(violation)
-
-
-class MutatedWire(Wire):
-    """A wire that changes encoded messages."""
-
-    def __init__(self, wire: Wire, encode_change: EncodeChange) -> None:
-        super().__init__("table")
-        self._wire = wire
-        self._spelt = encode_change
-
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        return self._wire.feed(data)
-
-    def encode(self, message: Message) -> bytes:
-        return self._spelt(message, self._wire.encode(message))
 
 
 class OneReadWire(Wire):
@@ -157,7 +142,7 @@ async def open_faulty_table(faulty: FaultyTable) -> AsyncIterator[Address]:
     house = faulty.house(Settings(players=faulty.players, join_window=1.0, **faulty.settings), faulty.dealer)
     endpoint = SharedEndpoint(
         Session(house, faulty.mutation()),
-        lambda: MutatedWire(table_wire(faulty), faulty.encode_change),
+        lambda: ChangedWire("table", table_wire(faulty), faulty.encode_change),
         SilentLogger(),
     )
     try:
