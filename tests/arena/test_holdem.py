@@ -13,7 +13,7 @@ from croupier.arena.players import Forfeit
 from croupier.arena.tally import Tally, merge
 from croupier.core.bots import Bot, RandomBot
 from croupier.core.dealer import Luck
-from croupier.rooms.holdem.bots import ManiacBot
+from croupier.rooms.holdem.bots import CallerBot, ManiacBot
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.table.views import View
@@ -25,12 +25,7 @@ def plan(*bots: str, duplicate: bool = True, adjust: bool = False, chunk_pairs: 
     )
 
 
-class Caller:
-    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:
-        return view.call
-
-
-class Watcher(Caller):
+class Watcher(CallerBot):
     """Notes its views."""
 
     def __init__(self) -> None:
@@ -41,7 +36,7 @@ class Watcher(Caller):
         return view.call
 
 
-class Faulty(Caller):
+class Faulty(CallerBot):
     """Raises an exception or makes an illegal move in some of its turns."""
 
     def __init__(self, *faults: object) -> None:
@@ -82,23 +77,19 @@ def test_bots_exchange_seats_and_duplicates_have_the_same_cards() -> None:
 
 
 def test_results_are_in_big_blinds_per_hundred_hands() -> None:
-    class Folder(Caller):
+    class Folder(CallerBot):
         def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:
             return view.check_or_fold
 
-    class Raiser(Caller):
-        def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:
-            return view.raise_by_percent(100)
-
-    tally = HoldemGame().play_chunk(chunk_of(Folder(), Raiser(), plan("a", "b", chunk_pairs=10)))
+    tally = HoldemGame().play_chunk(chunk_of(Folder(), ManiacBot(), plan("a", "b", chunk_pairs=10)))
     assert tally.plain.mean == -75  # half a big blind on the button, a whole one in the other seat
-    tally = HoldemGame(Stakes(50, 100), 500).play_chunk(chunk_of(Folder(), Raiser(), plan("a", "b", chunk_pairs=10)))
+    tally = HoldemGame(Stakes(50, 100), 500).play_chunk(chunk_of(Folder(), ManiacBot(), plan("a", "b", chunk_pairs=10)))
     assert tally.plain.mean == -75
 
 
 def test_a_bot_that_makes_a_fault_checks_or_folds() -> None:
     faulty = Faulty(ValueError("no idea"), -5)  # it has the button: its first fault folds, its second too
-    chunk = chunk_of(faulty, Caller(), plan("a", "b", chunk_pairs=3))
+    chunk = chunk_of(faulty, CallerBot(), plan("a", "b", chunk_pairs=3))
     first, _ = HoldemGame()._play_seatings(chunk)
     assert first.nets[:2] == [-10, -10]
     assert [(fault.bot, fault.hand) for fault in chunk.faults] == [(0, 1), (0, 2)]
@@ -115,7 +106,7 @@ def test_moves_that_are_no_moves_are_faults_whatever_their_methods_do() -> None:
 
         __hash__ = object.__hash__
 
-    chunk = chunk_of(Faulty(Odd(), True), Caller(), plan("a", "b", chunk_pairs=3))
+    chunk = chunk_of(Faulty(Odd(), True), CallerBot(), plan("a", "b", chunk_pairs=3))
     first, _ = HoldemGame()._play_seatings(chunk)
     assert first.nets[:2] == [-10, -10]
     assert [fault.reason for fault in chunk.faults] == ["ValueError: no text", "the illegal move True"]
@@ -124,11 +115,11 @@ def test_moves_that_are_no_moves_are_faults_whatever_their_methods_do() -> None:
 def test_three_faults_forfeit() -> None:
     faulty = Faulty("bet", 1.5, None)
     with pytest.raises(Forfeit):
-        HoldemGame().play_chunk(chunk_of(Caller(), faulty, plan("a", "b")))
+        HoldemGame().play_chunk(chunk_of(CallerBot(), faulty, plan("a", "b")))
 
 
 def test_a_forfeit_in_the_pilot_has_its_reasons() -> None:
-    chunk = chunk_of(Caller(), Faulty("bet", 1.5, None), plan("a", "b", adjust=True))
+    chunk = chunk_of(CallerBot(), Faulty("bet", 1.5, None), plan("a", "b", adjust=True))
     with pytest.raises(Forfeit):
         HoldemGame().play_chunk(chunk)
     assert [(fault.bot, fault.hand) for fault in chunk.faults] == [(1, 0)] * 3
@@ -137,12 +128,12 @@ def test_a_forfeit_in_the_pilot_has_its_reasons() -> None:
 def test_the_pilot_is_not_counted_and_is_played_once() -> None:
     game, watcher = HoldemGame(), Watcher()
     chosen = plan("a", "b", adjust=True, chunk_pairs=10)
-    tally = game.play_chunk(chunk_of(watcher, Caller(), chosen))
+    tally = game.play_chunk(chunk_of(watcher, CallerBot(), chosen))
     assert tally.pairs == tally.plain.count == 10
     assert tally.adjusted is not None
     assert tally.adjusted.count == 10
     assert len(watcher.views) == 4 * 2 * (500 + 10)
-    game.play_chunk(chunk_of(watcher, Caller(), chosen))
+    game.play_chunk(chunk_of(watcher, CallerBot(), chosen))
     assert len(watcher.views) == 4 * 2 * (500 + 20)
 
 

@@ -17,6 +17,7 @@ from croupier.arena.play import play_chunk
 from croupier.arena.tally import Tally, merge
 from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
+from croupier.rooms.holdem.bots import CallerBot
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.table.views import View
@@ -25,19 +26,14 @@ WEAK_CALL = "calls with a weak hand facing a bet on the river"
 PLAN = Plan("holdem", ("a", "b"), pairs=60, seed=3, duplicate=True, leaks=True, chunk_pairs=60)
 
 
-class Caller:
-    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:
-        return view.call
-
-
-class RiverBettor(Caller):
+class RiverBettor(CallerBot):
     """Bets the pot on the river, whatever it has."""
 
     def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:
         return view.pot if len(view.board) == BOARD_CARDS and not view.call else view.call
 
 
-class RiverFolder(Caller):
+class RiverFolder(CallerBot):
     """Folds weak hands to a bet on the river."""
 
     def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:
@@ -57,7 +53,7 @@ def play(one: Bot[View, Move], other: Bot[View, Move], plan: Plan = PLAN) -> Tal
 
 
 def test_a_trial_wins_what_a_bot_wins_that_always_chooses_so() -> None:
-    caller, folder = play(Caller(), RiverBettor()), play(RiverFolder(), RiverBettor())
+    caller, folder = play(CallerBot(), RiverBettor()), play(RiverFolder(), RiverBettor())
     trial = caller.trials[0][WEAK_CALL]
     gain = trial.gains["a fold"]
     assert gain.total == pytest.approx(folder.plain.total - caller.plain.total)
@@ -69,8 +65,8 @@ def test_a_trial_wins_what_a_bot_wins_that_always_chooses_so() -> None:
 
 
 def test_trials_cover_all_choices_of_both_bots_and_change_no_result() -> None:
-    tried = play(Caller(), RiverBettor())
-    assert replace(tried, trials=({}, {})) == play(Caller(), RiverBettor(), replace(PLAN, leaks=False))
+    tried = play(CallerBot(), RiverBettor())
+    assert replace(tried, trials=({}, {})) == play(CallerBot(), RiverBettor(), replace(PLAN, leaks=False))
     own, others = ({choice.split(" with a ")[0] for choice in trials} for trials in tried.trials)
     assert own == {"calls", "checks"}
     assert others == {"calls", "checks", "bets"}
@@ -91,7 +87,7 @@ def test_trials_are_a_function_of_the_plan_and_merge() -> None:
 
 
 def test_a_bot_that_has_to_see_a_hand_from_its_beginning_has_no_trials_and_no_faults() -> None:
-    class Follower(Caller):
+    class Follower(CallerBot):
         def __init__(self) -> None:
             self.holes: set[object] = set()
 
@@ -102,7 +98,7 @@ def test_a_bot_that_has_to_see_a_hand_from_its_beginning_has_no_trials_and_no_fa
                 raise ValueError("where does this hand come from?")
             return view.call
 
-    chunk = Chunk(replace(PLAN, chunk_pairs=5), (0, 1), 0, (Follower, Caller))
+    chunk = Chunk(replace(PLAN, chunk_pairs=5), (0, 1), 0, (Follower, CallerBot))
     assert HoldemGame().play_chunk(chunk).trials == ({}, {})
     assert chunk.faults == []
 

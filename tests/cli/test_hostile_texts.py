@@ -13,6 +13,7 @@ import pytest
 from croupier.cli import main
 from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import Store, open_store
+from tests.cli.test_hostile_servers import is_printable
 from tests.processes import COMMAND, PATIENCE, environment
 from tests.sampling import extended
 from tests.store.store_fixture import add_hand
@@ -42,10 +43,6 @@ def run_main(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
         main([*map(str, arguments)])
     output = capfd.readouterr()
     return int(end.value.code or 0), output.out, output.err
-
-
-def is_printable(text: str) -> bool:
-    return all(sign.isprintable() or sign == "\n" for sign in text)
 
 
 @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["people", "json"])

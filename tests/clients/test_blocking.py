@@ -23,19 +23,10 @@ from croupier.rooms.kuhn.wire import Actn, Card, Strt
 from croupier.rooms.oldmaid.ring.player_events import PlayerEvent, PlayerFinished, SeatTaken
 from tests.app.socket_harness import ServerThread
 from tests.clients.oldmaid_fixtures import OpenTable, luck, make_client, open_table, play_with_bot
-from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run, kuhn
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.processes import PATIENCE
 
 INTERRUPTED_MODULES = {"asyncio.tasks", "concurrent.futures._base", "croupier.clients.blocking", "threading"}
-
-
-@pytest.fixture
-def house() -> Iterator[ServerThread]:
-    """A Kuhn poker room in a thread; its house always calls."""
-    room = kuhn(bot="script:CAL")
-    session = room.pop("session")
-    with ServerThread(lambda: session, [*LOOPS.values()][-1], **room) as server:
-        yield server
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import trustme
@@ -11,19 +11,10 @@ import croupier
 from croupier.core.errors import IllegalMove
 from croupier.rooms.kuhn.wire import VOCABULARY, Actn, Card, Disc, Fail, Strt
 from tests.app.socket_harness import ServerThread
-from tests.net.raw_client import LOOPS, Run, kuhn, opened
+from tests.net.raw_client import Run, kuhn, opened
 from tests.ports import closed_port
 
 BET = Actn("BET")
-
-
-@pytest.fixture
-def house() -> Iterator[ServerThread]:
-    """A Kuhn poker room in a thread; its house always calls."""
-    room = kuhn(bot="script:CAL")
-    session = room.pop("session")
-    with ServerThread(lambda: session, [*LOOPS.values()][-1], **room) as server:
-        yield server
 
 
 def test_games_are_played_as_typed_messages(run: Run) -> None:

@@ -141,12 +141,6 @@ async def game_watched_elsewhere(**settings: Any) -> AsyncIterator[WatchedGame]:
             yield WatchedGame(ada, bea, person, table, events)
 
 
-async def act(browser: Browser, action: str) -> None:
-    """Do an action at the browser's table."""
-    await browser.get(browser.table)
-    assert (await browser.act(action)).status_code == 200
-
-
 async def until_listed(node: WatchNode, table: str) -> None:
     while table not in await node.listed():
         await asyncio.sleep(0.01)
@@ -166,7 +160,7 @@ def test_a_game_is_watched_at_another_node_as_at_its_own(run_simulated: Run) -> 
                 stream(ada.app, Browser(ada.app), f"/watch/{table}/events") as here,
             ):
                 for action, news in (("first", b"card face down"), ("bet", b"The client loses 2.")):
-                    await act(ann, action)
+                    await ann.act_now(action)
                     await there.wait_for(news)
                     await here.wait_for(news)
                     assert await bea.text(table) == await ada.text(table)
@@ -280,7 +274,7 @@ def test_a_watcher_elsewhere_gets_the_newest_view_after_a_pause(run_simulated: R
             events.reads.clear()
             for _ in range(20):
                 for action in ("first", "bet"):
-                    await act(ann, action)
+                    await ann.act_now(action)
                     await asyncio.sleep(0.1)
             assert len(ada.bus.answers) >= 20
             sent = len(events.messages)
@@ -295,7 +289,7 @@ def test_a_watcher_elsewhere_gets_the_newest_view_after_a_pause(run_simulated: R
 def test_a_page_says_that_the_node_of_its_table_has_died(run_simulated: Run) -> None:
     async def main() -> None:
         async with game_watched_elsewhere(bot="script:CAL") as (ada, bea, ann, table, events):
-            await act(ann, "first")
+            await ann.act_now("first")
             await events.wait_for(b"to act")
             ada.kill()
             await events.wait_for(b"event: end")
@@ -316,7 +310,7 @@ def test_a_page_goes_on_when_the_bus_is_back(run_simulated: Run) -> None:
             await events.wait_for(b"does not answer. Waiting for it.")
             await asyncio.sleep(60.0)
             assert bea.node.state == "fenced"
-            await act(ann, "first")
+            await ann.act_now("first")
             for node in (ada, bea):
                 node.bus.is_cut_off = False
             await events.wait_for(b"card face down")
@@ -361,7 +355,7 @@ def test_cards_that_are_not_shown_are_not_sent_to_another_node(run_simulated: Ru
         """What is sent to the other node of a game without a showdown."""
         async with game_watched_elsewhere(decks=decks, bot="script:FLD") as (ada, _, ann, _, events):
             for action, news in (("first", b"card face down"), ("bet", b"The client wins 1.")):
-                await act(ann, action)
+                await ann.act_now(action)
                 await events.wait_for(news)
             assert view_subject(ada.node.process) in ada.bus._handlers
             return ada.bus.answers

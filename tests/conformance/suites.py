@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from croupier.conformance.case import Case
 from croupier.conformance.case_runner import CaseRunner
-from croupier.conformance.results import Result
+from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Bench, Config, find_suite
 from croupier.core.room import Room
 from croupier.core.session import Address
@@ -94,3 +94,15 @@ async def check_client(
         dialect=detected_dialect,
     )
     return await run_bench(suite.bench(config), cases, **more)
+
+
+def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
+    """The failed cases, each with the clause and what was found."""
+    return [
+        (result.case, result.failure.clause, result.failure.actual) for result in results if result.failure is not None
+    ]
+
+
+def not_passed(results: Sequence[Result]) -> list[Result]:
+    """The results of cases that neither passed nor were skipped."""
+    return [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}]

@@ -30,8 +30,8 @@ PROBLEM = {"accept": "application/problem+json"}
 class ManualClock:
     """A clock that only tests advance."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
 
     def __call__(self) -> float:
         return self.now
@@ -328,3 +328,9 @@ async def ask(caller: RawClient, *what: Any, **headers: Any) -> Response:
     """Send a request and receive its response."""
     await caller.send(request(*what, **headers))
     return await answer(caller, head=what[0] == "HEAD")
+
+
+async def first_game(caller: RawClient) -> str:
+    """The GUID of the first game in the list."""
+    game: str = (await ask(caller, "GET", "/games/")).json[0]["gameID"]
+    return game

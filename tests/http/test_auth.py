@@ -18,6 +18,7 @@ from croupier.http import password_limits
 from croupier.http.auth import DEFAULT_HASHER, Authenticator, AuthError, MemoryUsers, UserRecord, parse_credentials
 from croupier.http.password_limits import PasswordLimits
 from croupier.net.rate_limiter import RateLimiter
+from tests.http.service_fixture import ManualClock
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 
 ADDRESS = "192.0.2.1"
@@ -45,19 +46,9 @@ class FastHasher(PasswordHasher):
         return super().hash(password, salt=salt)
 
 
-class ManualClock:
-    """A clock that only tests advance."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> ManualClock:
-    return ManualClock()
+    return ManualClock(1000.0)
 
 
 @pytest.fixture
@@ -136,7 +127,7 @@ def test_unknown_name_costs_as_much_as_a_wrong_password(
 
 def test_passwords_are_stored_only_as_argon2id_hashes(run: Run) -> None:
     users = MemoryUsers()
-    authenticator = Authenticator(users, clock=ManualClock())
+    authenticator = Authenticator(users, clock=ManualClock(1000.0))
 
     async def main() -> None:
         await authenticator.register(ANN, ADDRESS)

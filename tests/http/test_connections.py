@@ -16,14 +16,18 @@ from croupier.http.request_reader import MAX_CHUNK_BYTES as CHUNK_BYTES
 from croupier.http.server import HttpServer
 from croupier.net.event_loop import loop_factory
 from croupier.observers.counters import RoomCounters
-from tests.http.service_fixture import InProcessService, InProcessTransport, answer, ask, chunks, close, opened, request
+from tests.http.service_fixture import (
+    InProcessService,
+    InProcessTransport,
+    answer,
+    ask,
+    chunks,
+    close,
+    first_game,
+    opened,
+    request,
+)
 from tests.net.raw_client import RawClient, Run
-
-
-async def first_game(caller: RawClient) -> str:
-    game: str = (await ask(caller, "GET", "/games/")).json[0]["gameID"]
-    return game
-
 
 # Split and pipelined requests.
 

@@ -11,7 +11,7 @@ import pytest
 from croupier.core.session import Address
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from tests.http.service_fixture import InProcessConnection, InProcessService, answer, ask, opened, request
+from tests.http.service_fixture import InProcessConnection, InProcessService, answer, ask, first_game, opened, request
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
 
 
@@ -32,11 +32,6 @@ class Player:
 
     async def view(self, query: str = "", **headers: str) -> Any:
         return await ask(self.caller, "GET", f"/games/{self.game}{query}", self.name, **headers)
-
-
-async def first_game(caller: RawClient) -> str:
-    game: str = (await ask(caller, "GET", "/games/")).json[0]["gameID"]
-    return game
 
 
 @asynccontextmanager

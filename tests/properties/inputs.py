@@ -1,11 +1,14 @@
 """Hypothesis strategies for the property tests: messages, violations, and byte streams from transcripts."""
 
+from collections.abc import Iterable
 from functools import cache
+from itertools import cycle
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from croupier.core.codec import Codec
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import encode_line
@@ -93,3 +96,19 @@ def chunk_sizes(room: HouseRoom) -> SearchStrategy[list[int]]:
 def bursts(room: HouseRoom) -> SearchStrategy[tuple[Any, ...]]:
     """The messages and violations of a transcript's stream, received at once."""
     return st.sampled_from([tuple(room.codec(False, None).feed(line)) for line in transcript_streams(room.name)])
+
+
+def pieces(data: bytes, sizes: Iterable[int]) -> list[bytes]:
+    """Bytes in pieces of these sizes, which are repeated."""
+    found, at = [], 0
+    for size in cycle(sizes):
+        if at >= len(data):
+            return found
+        found.append(data[at : at + size])
+        at += size
+    return found
+
+
+def read(codec: Codec[Any, Any], arriving: Iterable[bytes]) -> list[Any]:
+    """What a codec reads of the bytes as they arrive."""
+    return [item for data in arriving for item in codec.feed(data)]

@@ -1,8 +1,7 @@
 """Properties of codecs: round trips, independence of chunks, bounded state, and no exceptions."""
 
 import pickle
-from collections.abc import Iterable, Sequence
-from itertools import cycle
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from croupier.core.codec import Codec
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
 from tests.properties.every_room import every_room, property_test
-from tests.properties.inputs import chunk_sizes, messages, mutated, streams, transcript_streams
+from tests.properties.inputs import chunk_sizes, messages, mutated, pieces, read, streams, transcript_streams
 
 MAX_STATE_BYTES = 16 * 1024
 """The maximum size of a codec's state, however much has arrived."""
@@ -20,20 +19,6 @@ MAX_STATE_BYTES = 16 * 1024
 
 def strict_flags(room: HouseRoom) -> st.SearchStrategy[bool]:
     return st.booleans()
-
-
-def pieces(data: bytes, sizes: Iterable[int]) -> list[bytes]:
-    found, at = [], 0
-    for size in cycle(sizes):
-        if at >= len(data):
-            return found
-        found.append(data[at : at + size])
-        at += size
-    return found
-
-
-def read(codec: Codec[Any, Any], arriving: Iterable[bytes]) -> list[Any]:
-    return [item for data in arriving for item in codec.feed(data)]
 
 
 def parse_at_once(room: HouseRoom, data: bytes, *, strict: bool = False) -> list[Any]:

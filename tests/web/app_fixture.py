@@ -102,6 +102,11 @@ class Browser:
             self.version = response.json()["version"]
         return response
 
+    async def act_now(self, action: str) -> None:
+        """Load the table as it is now, and do an action that it accepts."""
+        await self.get(self.table)
+        assert (await self.act(action)).status_code == 200
+
 
 class Viewer:
     """The browser's end of a stream: what it has been sent, and whether it reads."""

@@ -164,12 +164,6 @@ def test_a_table_is_observed_only_while_it_is_watched(run: Run, monkeypatch: pyt
 # Houses.
 
 
-async def act(browser: Browser, action: str) -> None:
-    """Do an action at the browser's table."""
-    await browser.get(browser.table)
-    assert (await browser.act(action)).status_code == 200
-
-
 async def lines(browser: Browser, path: str) -> list[str]:
     return (await browser.get(path)).text.splitlines()
 
@@ -183,7 +177,7 @@ def test_a_game_of_kuhn_poker_is_watched_and_its_cards_are_shown_at_the_showdown
             assert "client 1" in page
             assert await lines(watcher, "/watch/kuhn-1/text") == ["Kuhn poker", "Between two games."]
             async with stream(app, watcher, "/watch/kuhn-1/events") as events:
-                await act(ann, "first")
+                await ann.act_now("first")
                 await events.wait_for(b"card face down")
                 assert await lines(watcher, "/watch/kuhn-1/text") == [
                     "Kuhn poker",
@@ -191,7 +185,7 @@ def test_a_game_of_kuhn_poker_is_watched_and_its_cards_are_shown_at_the_showdown
                     "The client: a card face down, to act",
                 ]
                 assert named_cards(events.body.decode()) == {"<use", "card face down"}
-                await act(ann, "bet")
+                await ann.act_now("bet")
                 await events.wait_for(b"The client loses 2.")
                 assert await lines(watcher, "/watch/kuhn-1/text") == [
                     "Kuhn poker",
@@ -217,8 +211,8 @@ def test_cards_of_a_game_that_ends_without_a_showdown_stay_hidden(run: Run) -> N
         async with web_app(KUHN_DECK, bot="script:FLD") as (app, _):
             ann = await Browser(app).play()
             async with stream(app, Browser(app), "/watch/kuhn-1/events") as events:
-                await act(ann, "first")
-                await act(ann, "bet")
+                await ann.act_now("first")
+                await ann.act_now("bet")
                 await events.wait_for(b"The client wins 1.")
                 assert named_cards(events.body.decode()) == {"<use", "card face down"}
 

@@ -12,7 +12,7 @@ from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.settings import Settings
-from tests.conformance.suites import check_client, client_cases
+from tests.conformance.suites import check_client, client_cases, not_passed
 
 OUR_BOT = (
     f"{sys.executable} -m croupier play holdem {{url}} --user {{user}} --password {{password}} --bot random"
@@ -24,10 +24,6 @@ CALLS = "holdem/4.1/against-one-who-calls"
 
 def check(command: str, cases: Sequence[Case], **options: Any) -> tuple[Result, ...]:
     return asyncio.run(check_client(ROOM, command, cases=cases, **options))
-
-
-def not_passed(results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}]
 
 
 @pytest.mark.parametrize("dialect", ["readme", pytest.param("hspe-go", marks=pytest.mark.slow)])

@@ -26,7 +26,7 @@ from tests.conformance.holdem.faulty_programs import (
     open_faulty_server,
     with_seats,
 )
-from tests.conformance.suites import check_server, server_cases
+from tests.conformance.suites import check_server, not_passed, server_cases
 from tests.sampling import extended
 
 ALL = server_cases(ROOM)
@@ -45,10 +45,6 @@ def check(
             return await check_server(ROOM, *parsed.address, cases=cases, options=options, seed=seed, **kwargs)
 
     return asyncio.run(main())
-
-
-def not_passed(results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}]
 
 
 @pytest.mark.parametrize(("dialect", "part"), extended([("readme", 2), ("readme", 1), ("hspe-go", 1)], 3))

@@ -28,7 +28,7 @@ from croupier.rooms.oldmaid.wire import Message, Reply, Wire, YourTurn
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, answers_with, play_faulty
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
-from tests.conformance.suites import check_client, client_cases, run_bench
+from tests.conformance.suites import check_client, client_cases, failed, run_bench
 from tests.sampling import extended, one_for_each
 
 
@@ -42,13 +42,6 @@ def run(main: Main, *selections: str, timeout: float = 0.5, **options: Any) -> S
     """Run cases with a player in this process, in simulated time."""
     cases = [case for selection in selections for case in select(client_cases(ROOM), selection)]
     return run_in_simulated_time(run_bench(new_bench(main, timeout=timeout, **options), cases))
-
-
-def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
-    """The failed cases, each with the clause and what was found."""
-    return [
-        (result.case, result.failure.clause, result.failure.actual) for result in results if result.failure is not None
-    ]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     hangs_up_silently,
     open_faulty_table,
 )
-from tests.conformance.suites import check_server, server_cases
+from tests.conformance.suites import check_server, failed, server_cases
 from tests.sampling import extended, one_for_each, sampled
 
 HONEST = FaultyTable("honest", frozenset(), "oldmaid")
@@ -50,13 +50,6 @@ def run(faulty: FaultyTable, selection: str, *, timeout: float = 0.5, **options:
             return await check_server(ROOM, host, port, cases=cases, timeout=timeout, **options)
 
     return run_in_simulated_time(run())
-
-
-def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
-    """The failed cases, each with the clause and what was found."""
-    return [
-        (result.case, result.failure.clause, result.failure.actual) for result in results if result.failure is not None
-    ]
 
 
 @pytest.mark.parametrize(

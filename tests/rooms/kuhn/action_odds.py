@@ -6,18 +6,7 @@ from typing import Any
 
 from croupier.core.bots import Bot
 from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, View
-
-
-class Dial:
-    """A random source that returns a fixed number and records the bound."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.bound = 1
-
-    def below(self, bound: int) -> int:
-        self.bound = bound
-        return self.number
+from tests.rooms.dial import Dial
 
 
 def row(mind: Bot[Any, Any], view: View, legal: Sequence[str]) -> Mapping[str, Fraction]:

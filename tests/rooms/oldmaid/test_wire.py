@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from itertools import cycle
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -35,6 +34,7 @@ from croupier.rooms.oldmaid.wire import (
     YourTurn,
     refusal,
 )
+from tests.properties.inputs import pieces, read
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
 from tests.sampling import extended, in_one_test, sampled
 
@@ -72,20 +72,6 @@ def side_of(message: Message) -> WireRole:
 def clauses(data: bytes, side: WireRole = "table", *, strict: bool = False) -> list[tuple[str, bool] | Message]:
     found = Wire(side, strict=strict).feed(data)
     return [(item.clause, item.fatal) if isinstance(item, Violation) else item for item in found]
-
-
-def pieces(data: bytes, sizes: Iterable[int]) -> list[bytes]:
-    found, at = [], 0
-    for size in cycle(sizes):
-        if at >= len(data):
-            return found
-        found.append(data[at : at + size])
-        at += size
-    return found
-
-
-def read(codec: Wire, arriving: Iterable[bytes]) -> list[Message | Violation]:
-    return [item for data in arriving for item in codec.feed(data)]
 
 
 @pytest.mark.parametrize(("written", "message"), WRITTEN.items(), ids=WRITTEN.keys())

@@ -1,10 +1,11 @@
 """A test table: one client at our house, with bytes as input and output."""
 
-from croupier.core.bank import BankState
+from croupier.core.bank import BankMove, BankState
 from croupier.core.errors import Violation
 from croupier.core.session import Closing, Drop, Event, Joined, Left, Malformed, Received, Send, Settle, TimedOut
 from croupier.core.transcript import Transcript, house_settings, make_hall
 from croupier.rooms.sevenhalf import ROOM
+from croupier.rooms.sevenhalf.rules import SEVENHALF, SevenHalf
 
 
 class Table:
@@ -58,3 +59,11 @@ class Table:
                 case _:
                     pass
         return answer
+
+
+def state_after(*moves: BankMove, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
+    """The state of a game after these moves."""
+    state = rules.start(bet)
+    for move in moves:
+        state = rules.play(state, move)
+    return state

@@ -25,7 +25,9 @@ from croupier.rooms.sevenhalf.rules import (
 )
 from croupier.strategy.single_player import SinglePlayerSolver
 from tests.properties.random_session import bot_names
+from tests.rooms.dial import Dial
 from tests.rooms.sevenhalf.naive_rules import GOAL, points
+from tests.rooms.sevenhalf.tables import state_after
 from tests.sampling import extended
 
 LUCK = FairDealer(bytes(32)).luck
@@ -39,13 +41,6 @@ def named(spec: str) -> Bot[BankState, BankMove]:
 
 def choice(spec: str, state: BankState, rules: SevenHalf) -> BankMove:
     return named(spec).choose(state, rules.legal(state), LUCK)
-
-
-def state_after(*moves: BankMove, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
-    state = rules.start(bet)
-    for move in moves:
-        state = rules.play(state, move)
-    return state
 
 
 def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[BankState]:
@@ -174,18 +169,6 @@ def test_script_bots_are_per_table_and_others_are_shared() -> None:
 def test_only_script_requires_an_argument() -> None:
     assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}
     assert ROOM.default_bot == "exact"
-
-
-class Dial:
-    """A random source that returns a fixed number and records the bound."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.bound = 1
-
-    def below(self, bound: int) -> int:
-        self.bound = bound
-        return self.number
 
 
 def test_random_bot_is_uniform_over_commands() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState, bank_cards, client_cards
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, bank_cards, client_cards
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.sevenhalf.rules import (
@@ -26,6 +26,7 @@ from croupier.rooms.sevenhalf.rules import (
 )
 from tests.rooms.sevenhalf import naive_rules
 from tests.rooms.sevenhalf.naive_rules import GOAL, bank_goes_on, gain, points
+from tests.rooms.sevenhalf.tables import state_after
 from tests.sampling import in_one_test
 
 RULES = {False: SEVENHALF, True: LENIENT_RULES}
@@ -185,13 +186,6 @@ def test_examples_of_the_document(example: str) -> None:
 
 
 # Raises.
-
-
-def state_after(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
-    state = rules.start(bet)
-    for move in moves:
-        state = rules.play(state, move)
-    return state
 
 
 def test_twice_the_largest_bet_fits_a_number() -> None:
