@@ -9,6 +9,7 @@ from croupier.app.http_room import HttpRoom
 from croupier.app.local_houses import stored_house_loader
 from croupier.core.dealer import dealer_factory
 from croupier.core.logger import Logger, SilentLogger
+from croupier.http.auth import QUICK_HASHER
 from croupier.http.holdem_service import HoldemService
 from croupier.http.holdem_tables import HouseGroup
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
@@ -17,7 +18,6 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.places import user_guid
 from croupier.store.store import Store, open_store
 from tests.http.service_fixture import InProcessService
-from tests.quick_hashes import QUICK
 
 
 class StoredRoom(InProcessService):
@@ -70,7 +70,7 @@ async def stored_room(
         group = HouseGroup(start.houses, settings.dialect, lambda user: user_guid(secret, user))
         load = stored_house_loader(store, start, wanted, build_house, SilentLogger())
         room = HttpRoom(group, load, settings, log, (), store=store)
-        room.authenticator._hasher = QUICK
+        room.authenticator._hasher = QUICK_HASHER
         try:
             yield StoredRoom(room, store)
         finally:

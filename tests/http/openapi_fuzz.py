@@ -16,7 +16,7 @@ from requests import Session
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ServiceLimits
 from croupier.http.openapi import openapi_document
@@ -26,7 +26,6 @@ from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join
 from tests.http.service_fixture import basic, close, house
 from tests.net.raw_client import TIMEOUT_SECONDS
-from tests.quick_hashes import QUICK
 
 
 class ThreadedService:
@@ -49,7 +48,7 @@ class ThreadedService:
         game_house = house(dialect=self.dialect, turn_seconds=3600.0)
         game = game_house.games()[0]
         authenticator = Authenticator(
-            hasher=QUICK,
+            hasher=QUICK_HASHER,
             name_limiter=RateLimiter(10**9, 1.0),
             address_limiter=RateLimiter(10**9, 1.0),
             registration_limiter=RateLimiter(10**9, 1.0),

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import dealer_factory, derive_server_seed
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.connection import HttpConnection, State
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits, ServiceLimits
@@ -19,7 +19,6 @@ from croupier.observers.counters import RoomCounters
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.net.raw_client import TIMEOUT_SECONDS, MemoryTransport, RawClient
-from tests.quick_hashes import QUICK
 
 URL_CHARACTERS = "/?&=%:.;,+-_~!$'()*@"
 """Characters that are sent as they are in the target of a request."""
@@ -169,7 +168,7 @@ class InProcessService:
         app_options = {key: options.pop(key) for key in ("observers", "log", "proxies") if key in options}
         self.clock = ManualClock()
         self.house = house(seed, dialect=dialect, **options)
-        self.authenticator = authenticator or Authenticator(clock=self.clock, hasher=QUICK)
+        self.authenticator = authenticator or Authenticator(clock=self.clock, hasher=QUICK_HASHER)
         self.service = HoldemApp(
             self.house, self.authenticator, dialect, clock=self.clock, limits=limits, **app_options
         )
@@ -258,7 +257,7 @@ async def opened(
     **settings: Any,
 ) -> AsyncIterator[HoldemApp]:
     """A service on a free port; at the end it is stopped, and all connections have to be closed."""
-    authenticator = authenticator or Authenticator(hasher=QUICK)
+    authenticator = authenticator or Authenticator(hasher=QUICK_HASHER)
     service = HoldemApp(
         house(dialect=dialect, **settings), authenticator, dialect, limits=limits, log=log, observers=observers
     )

@@ -9,14 +9,13 @@ import pytest
 from croupier.cli.accounts import close, reset_password
 from croupier.core.session import Address
 from croupier.http import read_api
-from croupier.http.auth import DEFAULT_HASHER, Authenticator
+from croupier.http.auth import DEFAULT_HASHER, QUICK_HASHER, Authenticator
 from croupier.http.stored_users import StoredUsers
 from croupier.store.store import open_store, upgrade_store
 from tests.http.service_fixture import ManualClock, basic, opened, request
 from tests.http.test_auth import MutableUsers, authenticate, cached_username
 from tests.http.test_streams import follow_game, two_players, wait_for_subscribers
 from tests.net.raw_client import Run
-from tests.quick_hashes import QUICK
 from tests.recording.test_holdem_journal import service_with_store
 
 
@@ -27,7 +26,7 @@ def test_stream_and_long_poll_of_a_closed_account_end(
     """holdem-2.12"""
     monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 60.0 if game_changes else 0.01)
     users = MutableUsers()
-    authenticator = Authenticator(users, clock=ManualClock(), hasher=QUICK)
+    authenticator = Authenticator(users, clock=ManualClock(), hasher=QUICK_HASHER)
 
     async def main() -> None:
         async with opened(authenticator=authenticator) as server, two_players(server.address) as (ann, bob):
@@ -60,7 +59,7 @@ def test_stream_and_long_poll_of_a_closed_account_end(
 def test_change_of_another_account_wakes_no_long_poll(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 0.001)
     users = MutableUsers()
-    authenticator = Authenticator(users, clock=ManualClock(), hasher=QUICK)
+    authenticator = Authenticator(users, clock=ManualClock(), hasher=QUICK_HASHER)
 
     async def main() -> None:
         async with opened(authenticator=authenticator) as server, two_players(server.address) as (ann, bob):
@@ -114,7 +113,7 @@ def test_unchanged_login_needs_no_store_read(run: Run, tmp_path: Path) -> None:
             await open_store(str(tmp_path / "store")) as other,
         ):
             await store.watch_accounts()
-            authenticator = Authenticator(StoredUsers(store), clock=ManualClock(), hasher=QUICK)
+            authenticator = Authenticator(StoredUsers(store), clock=ManualClock(), hasher=QUICK_HASHER)
             header = basic("ann").encode()
             await authenticator.register(header, "192.0.2.1")
             assert cached_username(authenticator, header) == "ann"

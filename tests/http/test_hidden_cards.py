@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from croupier.core.dealer import Dealer, ScriptedDealer, derive_server_seed
 from croupier.core.session import HandFinished
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.net.event_loop import loop_factory
 from croupier.rooms.holdem.cards import CARDS
@@ -20,7 +20,6 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.http.service_fixture import InProcessService
 from tests.net.raw_client import Run
-from tests.quick_hashes import QUICK
 from tests.sampling import example_count, sampled
 
 USERS = ("ann", "bob", "cid")
@@ -33,7 +32,7 @@ class ScriptedService(InProcessService):
     def __init__(self, deck: Sequence[int], dialect: Any) -> None:
         super().__init__(dialect)
         self.house = House(Settings(dialect=dialect), self._dealer(deck), derive_server_seed(1, "guids", 0))
-        self.guard = Authenticator(clock=self.clock, hasher=QUICK)
+        self.guard = Authenticator(clock=self.clock, hasher=QUICK_HASHER)
         self.service = HoldemApp(self.house, self.guard, dialect, clock=self.clock)
 
     @staticmethod

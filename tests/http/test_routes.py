@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.routes import OPERATIONS, parse_command
 from croupier.rooms.holdem.wire import ACTION_BET, Act, HoldemRequest, Join, Leave, Open, RequestRefused
 from tests.http.service_fixture import house
 from tests.net.raw_client import Run
-from tests.quick_hashes import QUICK
 
 COMMANDS: dict[tuple[str, str], HoldemRequest] = {
     ("POST", "/games"): Open("ann"),
@@ -76,7 +75,7 @@ def test_arbitrary_requests_are_parsed_or_refused(path: str, method: str) -> Non
 
 def test_every_operation_of_the_routes_has_a_handler(run: Run) -> None:
     async def main() -> None:
-        app = HoldemApp(house(), Authenticator(hasher=QUICK))
+        app = HoldemApp(house(), Authenticator(hasher=QUICK_HASHER))
         assert {*app.handlers} == {operation.id for operation in OPERATIONS}
         app.close()
 

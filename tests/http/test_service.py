@@ -9,7 +9,7 @@ import pytest
 
 from croupier.core.session import Effect, Event, Received, Send, TableChanged
 from croupier.http import views
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.limits import ServiceLimits
 from croupier.http.routes import ROUTES, allowed_methods
 from croupier.http.views import make_representation
@@ -25,7 +25,6 @@ from tests.http.service_fixture import (
     request,
 )
 from tests.net.raw_client import Run
-from tests.quick_hashes import QUICK
 
 
 @pytest.fixture
@@ -242,7 +241,7 @@ def test_too_many_registrations_are_503_or_429(run: Run) -> None:
     async def main() -> None:
         clock = ManualClock()
         authenticator = Authenticator(
-            clock=clock, hasher=QUICK, registration_limiter=RateLimiter(2, 60.0), max_queued=2
+            clock=clock, hasher=QUICK_HASHER, registration_limiter=RateLimiter(2, 60.0), max_queued=2
         )
         with InProcessService(authenticator=authenticator) as web:
             responses = await asyncio.gather(

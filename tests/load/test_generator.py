@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from croupier.cli.tls import TlsOptions
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.load import generator
 from croupier.load.measurement import Figures
 from croupier.load.plan import Plan
@@ -25,7 +25,6 @@ from tests.conformance.strangers import FOLDER
 from tests.load.plans import make_plan
 from tests.ports import closed_port
 from tests.processes import PATIENCE
-from tests.quick_hashes import QUICK
 from tests.sampling import extended
 
 type Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]
@@ -41,7 +40,7 @@ ENOUGH = 20
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers hash passwords quickly, and the generator report often."""
-    monkeypatch.setitem(Authenticator.__init__.__kwdefaults__, "hasher", QUICK)
+    monkeypatch.setitem(Authenticator.__init__.__kwdefaults__, "hasher", QUICK_HASHER)
     monkeypatch.setattr(generator, "REPORT_SECONDS", 0.05)
 
 

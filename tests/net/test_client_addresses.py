@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from croupier.app.open_rooms import ServerConfig
 from croupier.app.serve import check_config
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.net.client_addresses import TrustedProxies, address_key, parse_ip_address, parse_trusted_proxies
 from croupier.net.rate_limiter import RateLimiter
 from tests.http.service_fixture import InProcessService, ask, basic, opened
 from tests.net.raw_client import RawClient, Run
-from tests.quick_hashes import QUICK
 
 PROXIES = parse_trusted_proxies("10.0.0.0/8, 2001:db8:ffff::1")
 CLIENT = "192.0.2.7"
@@ -94,7 +93,7 @@ def test_proxy_protocol_requires_trusted_proxies() -> None:
 
 def test_limits_behind_a_proxy_count_its_clients(run: Run) -> None:
     async def main() -> None:
-        authenticator = Authenticator(hasher=QUICK, registration_limiter=RateLimiter(1, 60.0))
+        authenticator = Authenticator(hasher=QUICK_HASHER, registration_limiter=RateLimiter(1, 60.0))
         with InProcessService(
             authenticator=authenticator,
             limits=ServiceLimits(max_requests=20),

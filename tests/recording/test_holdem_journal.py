@@ -12,7 +12,7 @@ import pytest
 
 from croupier.core.cards import Order
 from croupier.core.dealer import dealer_factory
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.stored_users import StoredUsers
 from croupier.recording import journal as event_journal
@@ -31,7 +31,6 @@ from tests.http.service_fixture import (
     house,
     request,
 )
-from tests.quick_hashes import QUICK
 from tests.recording.fake_store import TURNS, ManualStore, run, run_pending_callbacks
 
 
@@ -41,7 +40,7 @@ class ServiceWithManualJournal(InProcessService):
     def __init__(self, **settings: Any) -> None:
         self.clock = ManualClock()
         self.house = house(1, **settings)
-        self.guard = Authenticator(clock=self.clock, hasher=QUICK)
+        self.guard = Authenticator(clock=self.clock, hasher=QUICK_HASHER)
         self.store = ManualStore(lambda fact: [HouseInput.from_json(fact)])
         journal = HoldemJournal(self.store, self.house, self.house.settings)  # type: ignore[arg-type]  # has what it uses
         self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=journal)
@@ -295,7 +294,7 @@ async def service_with_store(
         web.clock = ManualClock()
         web.clock.now = journal.last_time
         web.house = house_in_store
-        web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK)
+        web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK_HASHER)
         web.service = HoldemApp(house_in_store, web.guard, clock=web.clock, observers=taps, journal=journal)
         await web.service.service.open()
         with web:

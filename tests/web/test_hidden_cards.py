@@ -31,7 +31,7 @@ from croupier.core.session import (
     Send,
     Settle,
 )
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.holdem_journal import hand_record
@@ -55,7 +55,6 @@ from croupier.web.frames import FrameCodec
 from croupier.web.records import Records
 from croupier.web.ring_seat import RingTable
 from croupier.web.rooms import RoomEntry
-from tests.quick_hashes import QUICK
 from tests.rooms.oldmaid.network import Network, Node
 from tests.sampling import example_count
 from tests.web.app_fixture import Browser, house, serve, stream
@@ -249,7 +248,7 @@ async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
     store = HandStore(show)
     holdem_house = House(HoldemSettings(), next_dealer, server_seed)
     clock = asyncio.get_running_loop().time
-    room = HoldemApp(holdem_house, Authenticator(hasher=QUICK), clock=clock, observers=[store.observe])
+    room = HoldemApp(holdem_house, Authenticator(hasher=QUICK_HASHER), clock=clock, observers=[store.observe])
 
     def observe(game: Guid, user: str) -> None:
         found = room.service.views.game(game)

@@ -10,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 
 from croupier.core.presentation import TableView
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Join, RequestRefused
@@ -22,7 +22,6 @@ from croupier.web.rooms import RoomEntry
 from tests.http.service_fixture import ManualClock
 from tests.http.service_fixture import house as holdem_house
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.quick_hashes import QUICK
 from tests.web.app_fixture import KEYS, Browser, stream
 from tests.web.hidden_cards import run_alike
 
@@ -33,7 +32,7 @@ class Holdem:
     def __init__(self, config: WebConfig = WebConfig(), **settings: Any) -> None:
         self.clock = ManualClock()
         house = holdem_house(**settings)
-        self.room = HoldemApp(house, Authenticator(hasher=QUICK), clock=self.clock)
+        self.room = HoldemApp(house, Authenticator(hasher=QUICK_HASHER), clock=self.clock)
         self.config = config
         self.app = self.start()
 

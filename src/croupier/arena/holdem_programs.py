@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from time import time
 from typing import Any, Final
 
-from argon2 import PasswordHasher
-
 from croupier.arena.baselines.holdem import Seatings
 from croupier.arena.game import Chunk
 from croupier.arena.holdem import DEFAULT_MOVES, NAMES, SEATS, HoldemPlayer
@@ -26,7 +24,7 @@ from croupier.arena.program_match import (
 from croupier.clients.programs import terminated_as_interrupted
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address, Effect, Event, HandFinished, Received
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.net.event_loop import resolve, run
 from croupier.rooms.holdem.cards import Card
@@ -40,9 +38,6 @@ USERS: Final = ("arena-first", "arena-second")
 
 STOP_SECONDS: Final = 0.2
 """How long the house waits for the end of pending answers."""
-
-HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""The passwords are valid for one match, so they need no expensive hash."""
 
 type Players = Sequence[Mapping[int, HoldemPlayer]]
 """The bots in process by their index in the pairing, for each seating."""
@@ -84,7 +79,7 @@ class HoldemMatch(ProgramMatch):
         self._counted_at = 0.0
         self._is_turn_scheduled = False
         self._joined: list[Future[None]] = [self.loop.create_future() for _ in range(SEATS)]
-        self._authenticator = Authenticator(hasher=HASHER)
+        self._authenticator = Authenticator(hasher=QUICK_HASHER)  # the passwords are valid for one match
         self._app = HoldemApp(table.house, self._authenticator, clock=self._clock, observers=[self._on_event])
 
     @property

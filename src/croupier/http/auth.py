@@ -35,6 +35,9 @@ type AuthErrorReason = Literal["missing", "malformed", "wrong", "taken", "often"
 DEFAULT_HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 """argon2id with the lowest cost that the OWASP Password Storage Cheat Sheet allows: 19 MiB, two passes, one lane."""
 
+QUICK_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""For passwords that protect nothing, such as those of transcripts."""
+
 UNKNOWN_VERSION: Final = -1
 """The version of a login that has to be confirmed at its next use."""
 

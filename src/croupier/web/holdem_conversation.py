@@ -6,8 +6,6 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, Final, Self
 
-from argon2 import PasswordHasher
-
 from croupier.conformance.channel.http import ReceivedResponse, ResponseReader, SentRequest
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import derive_server_seed
@@ -21,7 +19,7 @@ from croupier.core.http_transcript import (
     parse_request,
 )
 from croupier.core.transcript import Transcript, TranscriptLine, convert_head
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.connection import HttpConnection
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits
@@ -36,9 +34,6 @@ from croupier.rooms.holdem.settings import Settings
 HOST: Final = "127.0.0.1:8080"
 CLIENT_ADDRESS: Final = ("192.0.2.1", 40_001)
 """The address of the service, and that of its clients."""
-
-QUICK_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""Passwords of transcripts are public."""
 
 SETTLE_TURNS: Final = 32
 """Turns of the event loop in which everything that is due has happened."""

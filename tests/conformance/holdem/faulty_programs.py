@@ -11,13 +11,12 @@ from time import time
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from argon2 import PasswordHasher
 from msgspec.structs import replace
 
 from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
-from croupier.http.auth import Authenticator, AuthError, parse_credentials
+from croupier.http.auth import QUICK_HASHER, Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Answer, Request, Response, run_later, settle
 from croupier.rooms.holdem.engine.awards import Award
@@ -38,8 +37,6 @@ from croupier.rooms.holdem.wire import (
     HoldemResponse,
     RequestRefused,
 )
-
-FAST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 class Reply(NamedTuple):
@@ -154,7 +151,7 @@ async def open_faulty_server(
             derive_server_seed(seed, "guids", 0),
             epoch=0.0,
         )
-        service = FaultyApp(house, faulty.authenticator(hasher=FAST_HASHER), all_settings.dialect, clock=time)
+        service = FaultyApp(house, faulty.authenticator(hasher=QUICK_HASHER), all_settings.dialect, clock=time)
         service.missing_route = faulty.missing_route
         service.document_only = faulty.document_only
         service.delay = faulty.delay  # type: ignore[method-assign]

@@ -9,10 +9,9 @@ from typing import Self
 
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.transcript import Transcript, TranscriptLine, parse_transcript
-from croupier.http.auth import Authenticator
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.web.holdem_conversation import HOST, HoldemConversation, make_house, sent_request
-from tests.quick_hashes import QUICK
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [
@@ -62,7 +61,7 @@ class SocketDriver:
         self._chop = chop
         self._loop = asyncio.new_event_loop()
         hosted_house = make_house(transcript)
-        authenticator = Authenticator(clock=lambda: 0.0, hasher=QUICK)
+        authenticator = Authenticator(clock=lambda: 0.0, hasher=QUICK_HASHER)
         self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=lambda: 0.0)
         self._loop.run_until_complete(self._service.listen("127.0.0.1", 0))
         self._connections: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}

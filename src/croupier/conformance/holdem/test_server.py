@@ -8,7 +8,6 @@ from time import time
 from typing import Any, Final
 from urllib.parse import unquote
 
-from argon2 import PasswordHasher
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -20,16 +19,13 @@ from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Event, HandFinished
-from croupier.http.auth import Authenticator, AuthError, parse_credentials
+from croupier.http.auth import QUICK_HASHER, Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Request, encode_headers, settle
 from croupier.net.stop_listening import stop_listening
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-
-FAST_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""Fast parameters: these passwords need no protection."""
 
 READ_BYTES: Final = 1 << 16
 
@@ -87,7 +83,7 @@ class HoldemTestServer:
             derive_server_seed(seed, "holdem", 0),
             self._epoch,
         )
-        self._guard = Authenticator(hasher=FAST_HASHER)
+        self._guard = Authenticator(hasher=QUICK_HASHER)
         self.service = HoldemApp(self.house, self._guard, settings.dialect, clock=loop.time, observers=(self._tap,))
         self._delivery = setup.delivery
         self._faults = list(setup.faults)
