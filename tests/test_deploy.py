@@ -19,10 +19,10 @@ import yaml
 from prometheus_client import REGISTRY
 
 from croupier.app.open_rooms import ServerConfig
-from croupier.app.web_app import DEFAULT_PORT
 from croupier.cli import app
 from croupier.observers.metrics import METRICS
 from croupier.rooms import HOUSE_ROOMS, ROOMS
+from croupier.web.config import DEFAULT_PORT
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from croupier.app.open_rooms import RoomConfig, ServerConfig
 from croupier.app.serve import OpenServer, serve
-from croupier.app.web_app import DEFAULT_PORT
 from croupier.clients.game import GameClient
 from croupier.clients.holdem import HoldemClient, play_hands
 from croupier.clients.luck import make_luck
@@ -29,6 +28,7 @@ from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.oldmaid import Options
+from croupier.web.config import DEFAULT_PORT
 
 HOST: Final = "127.0.0.1"
 

@@ -13,14 +13,13 @@ from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.listening_socket import BoundSocket, bind_socket, bound_address
 from croupier.recording.shared_store import SharedStore
+from croupier.web.config import DEFAULT_PORT
 
 if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
     from croupier.cluster.node import Node
     from croupier.web.cookies import SigningKeys
     from croupier.web.rooms import RoomElsewhere, RoomEntry
     from croupier.web.server import WebServer
-
-DEFAULT_PORT: Final = 8000
 
 ADMIN_TOKEN_VARIABLE: Final = "CROUPIER_ADMIN_TOKEN"  # noqa: S105 -- the name of a variable
 MIN_TOKEN_CHARACTERS: Final = 16

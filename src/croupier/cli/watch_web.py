@@ -10,11 +10,11 @@ from croupier.cli.holdem import explain_errors, tls_context
 from croupier.cli.output import print_line
 from croupier.cli.play import PERSON, PersonOptions
 from croupier.net.event_loop import run
+from croupier.web.config import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from croupier.clients.web_tables import ListedTable, WebTables
 
-DEFAULT_PORT: Final = 8000
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 type WebUrl = Annotated[str, Parameter(name="URL", help="Web app: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")]

@@ -1,10 +1,13 @@
 """Settings and limits of the web app."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from croupier.net.client_addresses import IPNetwork, TrustedProxies
+
+DEFAULT_PORT: Final = 8000
 
 
 class WebConfig(Struct, frozen=True):

@@ -28,10 +28,7 @@ from croupier.rooms.holdem.wire import Act, Created, Guid, Join, Leave
 from croupier.web.bot_programs import BotPrograms
 from croupier.web.cookies import SigningKeys
 from croupier.web.holdem_games import follow_game
-from croupier.web.rooms import RoomEntry, authenticator, holdem_service
-
-BOTS_AFTER_SECONDS: Final = 3.0
-"""Other people have this long to join a person who is alone at a table."""
+from croupier.web.rooms import BOTS_AFTER_SECONDS, RoomEntry, authenticator, holdem_service
 
 USUAL_BOTS: Final = ("tight", "caller")
 """The bots that join a person who is alone; they need little processor time."""

@@ -10,7 +10,8 @@ from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.wire import Guid
 from croupier.web.holdem_games import follow_game, with_absent_people
 from croupier.web.rooms import RoomEntry, room_title
-from croupier.web.watching import SERVICE_CLOSED, TABLE_GONE, PublicTable
+from croupier.web.seats import SERVER_CLOSING
+from croupier.web.watching import TABLE_GONE, PublicTable
 
 
 class PublicHoldem:
@@ -61,7 +62,7 @@ class HoldemSource:
         async for game in follow_game(self._service, self._game):
             self._presenter.received(game.shown.public)
             yield
-        self._presenter.ended(SERVICE_CLOSED if self._service.closing else TABLE_GONE)
+        self._presenter.ended(SERVER_CLOSING if self._service.closing else TABLE_GONE)
 
     def view(self) -> TableView:
         """See `TableSource`."""

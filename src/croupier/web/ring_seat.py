@@ -27,10 +27,8 @@ from croupier.rooms.oldmaid.wire import Message
 from croupier.web.bot_programs import BotPrograms
 from croupier.web.feed import RenderEnvelope
 from croupier.web.frames import FrameCodec
+from croupier.web.rooms import BOTS_AFTER_SECONDS
 from croupier.web.seats import LEFT, Seat
-
-BOTS_AFTER_SECONDS: Final = 3.0
-"""Other people have this long to join; then bots take the places that are left."""
 
 USUAL_BOTS: Final = ("random",)
 """The bots that join people."""

@@ -25,6 +25,9 @@ REPLY_TIMEOUT_SECONDS: Final = 86_400.0
 ROOM_UNAVAILABLE: Final = text("Nobody can play in this room now. Try again later.")
 """What the lobby says of a room that is not ready; `/readyz` gives the reason."""
 
+BOTS_AFTER_SECONDS: Final = 3.0
+"""Other people have this long to join people at a table; then bots take places that are left."""
+
 MAX_NAMES: Final = 12
 """The number of players whom the lobby names in a room."""
 

@@ -26,7 +26,6 @@ PUBLISH_SECONDS: Final = 0.05
 """A table is shown at most once in this time: bots may act a thousand times a second."""
 
 TABLE_GONE: Final = text("This table does not exist any more.")
-SERVICE_CLOSED: Final = text("The server is shutting down.")
 
 
 class PublicTable(Struct, frozen=True):

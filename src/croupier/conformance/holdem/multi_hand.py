@@ -9,14 +9,14 @@ from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.holdem.schema import parse_games
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import NOBODY
+from croupier.http.views import MAX_LIST_BYTES
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 
 MAX_SEATS: Final = 10
 POLL_COUNT: Final = 20
 
 MAX_GAME_BYTES: Final = 10_240
-MAX_LIST_BYTES: Final = 131_072
-"""The read limits of the published client for one Game and for the list of games."""
+"""The longest Game that the published client can read."""
 
 MULTI_HAND_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, retries=RETRIES)
 """The cases of this module."""
