@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from croupier.conformance.diagnosis.pairs import MAX_CHANCE, one_sided_chance
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.servers.experiments import MAX_CHANCE, MIXES_UP_MESSAGES, one_sided_chance
+from croupier.conformance.servers.experiments import MIXES_UP_MESSAGES
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, Table, run_cases
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf

@@ -1,5 +1,6 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Final
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.deviations import Ended
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.diagnosis.pairs import MAX_CHANCE, MAX_PAIRS, one_sided_chance
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
@@ -24,8 +26,11 @@ SPACED_SECONDS: Final = 0.1
 MAX_FUTILE_EXPERIMENTS: Final = 3
 """The pause before each message of an experiment, and after how many experiments without an effect no more are made."""
 
-DELIVERY_TRIES: Final = 3
-"""How often a case about messages in pieces, or late ones, has to pass without that, and to fail with it."""
+CHANCE_OF_A_PAIR: Final = 0.5
+"""The probability that luck makes the original of one pair fail, and not the other. See `one_sided_chance`."""
+
+MAX_EXPERIMENT_SECONDS: Final = 120.0
+"""An experiment takes at most this long, but for its last pair, and so do all together that prove nothing."""
 
 MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
@@ -50,7 +55,10 @@ class PlayerBench(Bench):
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
+        self._experiments = asyncio.Lock()
+        self._experiment_seconds = MAX_EXPERIMENT_SECONDS
         self._futile_experiments = 0
+        self._takes_reads_for_messages = False
         self._reaction_seconds: list[float] = []
         self._shared_runs: SharedRuns = {}
         self._start = start or self._start_command
@@ -71,20 +79,52 @@ class PlayerBench(Bench):
     async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a failure comes from how messages arrive: at once, or as the delivery of the case says.
 
-        The case is tried again with a pause between whole messages, or with whole messages, and in between as it was.
+        The case is tried again with a pause between whole messages, or with whole messages, and in between as it was:
+        in a player whose fault shows by luck, both fail. One pair is enough in a program that is known to take one read
+        for one message.
         """
         failure, is_usual = attempt.failure, case.delivery == WHOLE
-        is_futile = is_usual and self._futile_experiments >= MAX_FUTILE_EXPERIMENTS
-        if failure is None or is_futile or not may_come_from_reads(failure):
+        is_late = not is_usual and not case.delivery.max_piece_bytes
+        if failure is None or not may_come_from_reads(failure):
             return attempt
         other = replace(case, delivery=Delivery(delay_seconds=SPACED_SECONDS) if is_usual else WHOLE)
-        for _ in range(1 if is_usual else DELIVERY_TRIES):
-            passes = (await self.attempt(other, number - 1)).outcome is Outcome.PASS
-            if not passes or not (await self.attempt(case, number - 1)).shows(attempt):
-                self._futile_experiments += is_usual
+        async with self._experiments:
+            if is_usual and self._futile_experiments >= MAX_FUTILE_EXPERIMENTS:
                 return attempt
-        is_late = not is_usual and not case.delivery.max_piece_bytes
+            is_known = self._takes_reads_for_messages and not is_late
+            is_shown = not is_known and await self._only_fails_as_it_was(case, other, number - 1, MAX_CHANCE)
+            self._takes_reads_for_messages |= is_shown and not is_late
+        if is_known:
+            is_shown = await self._only_fails_as_it_was(case, other, number - 1, CHANCE_OF_A_PAIR)
+        if not is_shown:
+            self._futile_experiments += is_usual
+            return attempt
         return attempt.blamed("oldmaid-1.4", failure.cause if is_late else ONE_READ_CAUSE)
+
+    async def _only_fails_as_it_was(self, case: PlayerCase, other: PlayerCase, number: int, max_chance: float) -> bool:
+        """Whether a case fails so often, with other cards in each pair, and the other one never, that luck is unlikely.
+
+        No try uses what other cases have played: of that, only games that have passed are kept.
+        """
+        clock, failures = asyncio.get_running_loop().time, 0
+        started_at = clock()
+        for pairs in range(1, MAX_PAIRS + 1):
+            if clock() - started_at >= self._experiment_seconds:
+                break
+            if (await self._attempt_alone(other, number + pairs - 1)).outcome is not Outcome.PASS:
+                break
+            failures += (await self._attempt_alone(case, number + pairs - 1)).failure is not None
+            if one_sided_chance(pairs, failures) <= max_chance:
+                return True
+        self._experiment_seconds -= clock() - started_at
+        return False
+
+    async def _attempt_alone(self, case: PlayerCase, number: int) -> Attempt:
+        runs: SharedRuns = {}
+        try:
+            return await self._attempt(case, number, runs)
+        finally:
+            await cancel_tasks(task for _, task in runs.values())
 
     async def attempt(
         self,
@@ -94,6 +134,9 @@ class PlayerBench(Bench):
         is_patient: bool = False,  # noqa: ARG002 -- it is always patient
     ) -> Attempt:
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
+        return await self._attempt(case, number, self._shared_runs)
+
+    async def _attempt(self, case: PlayerCase, number: int, shared_runs: SharedRuns) -> Attempt:
         config = self._config
         context = PlayerContext(
             config=config,
@@ -101,7 +144,7 @@ class PlayerBench(Bench):
             seed=config.seed + number,
             timeout=self._choice_timeout if case.failure_is_choice else config.timeout,
             quiet_seconds=min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, QUIET_FACTOR * self._usual_seconds)),
-            shared_runs=self._shared_runs,
+            shared_runs=shared_runs,
             delivery=case.delivery,
         )
         error: Ended | None = None

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from functools import partial
 from itertools import zip_longest
-from math import comb
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -18,6 +17,7 @@ from croupier.conformance.diagnosis.causes import byte_order_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
+from croupier.conformance.diagnosis.pairs import MAX_CHANCE, MAX_PAIRS, one_sided_chance
 from croupier.conformance.servers.closes import ProvokedCloseDetector
 from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
@@ -27,16 +27,6 @@ from croupier.conformance.servers.verdicts import canonical_messages, failing_di
 from croupier.conformance.suite import Attempt, Config
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
-
-MAX_CHANCE: Final = 1e-4
-"""The failure has to come up so often with the messages as they were, and never with the others, that this is unlikely.
-
-It is the probability of such a result if both fail equally often. Eight failures in eight pairs will do. A run makes
-many experiments, and a cause that only luck has shown would be the first thing that is reported.
-"""
-
-MAX_PAIRS: Final = 60
-"""At most this many pairs of conversations are held, one with the messages as they were, and one with the others."""
 
 MIXES_UP_MESSAGES: Final = Cause(
     "it takes what one read brings for one message, or handles a message before the one before it is done: "
@@ -280,11 +270,6 @@ class Experiments:
         data = self._test_data
         is_announcement = data.farewell_rule.is_goodbye(message) and message not in data.goodbye
         return isinstance(message, Violation) or data.is_refusal(message) or is_announcement
-
-
-def one_sided_chance(pairs: int, failures: int) -> float:
-    """The probability that all failures of these pairs are on one side if both sides fail equally often."""
-    return comb(pairs, failures) / comb(2 * pairs, failures)
 
 
 def _client_messages(attempt: Attempt) -> Sequence[bytes]:
