@@ -112,6 +112,13 @@ def test_a_conversation_that_ends_before_integers_matter_is_no_proof_of_their_or
         assert result.failure is None or result.failure.clause == "sevenhalf-5.4"
 
 
+def test_no_order_of_bytes_explains_a_close() -> None:
+    name = "closes: PLY (MON): without a goodbye, before the first round"
+    result = run_mutant("blackjack", name, "blackjack/2.2/every-frame")
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("blackjack-8.2", None)
+
+
 def test_bytes_that_remain_of_a_refusal_are_not_its_consequence() -> None:
     name = "misspelt: STBT (ERRO): 1. ERRO with a text longer than its length, after STBT"
     result = run_mutant("sevenhalf", name, "sevenhalf/6.5/the-houses-words-in-a-game")

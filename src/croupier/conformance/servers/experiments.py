@@ -25,7 +25,7 @@ from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import Reading, ServerTestData
 from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue, whole_messages
 from croupier.conformance.suite import Attempt, Config
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 
 MIXES_UP_MESSAGES: Final = Cause(
@@ -187,6 +187,9 @@ class Experiments:
         return cause if cause is not None or control.fault is None else self._byte_order_cause(control)
 
     def _byte_order_cause(self, probe: ScriptedClient) -> Cause | None:
+        """As `byte_order_cause`; no order of bytes explains a close."""
+        if probe.fault is not None and probe.fault.verdict.violation.kind is FoundKind.CLOSED:
+            return None
         room, options, strict = self._test_data.room, self._config.known_options, self._config.strict
         return byte_order_cause(room, probe.conversation, probe.wire_log, options, strict=strict)
 
