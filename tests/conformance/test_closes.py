@@ -10,6 +10,7 @@ import pytest
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.core.referee import HOUSE
+from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Joined, Left, Received, Send, TimedOut
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, Table, opened, run_cases
@@ -235,8 +236,9 @@ def test_a_house_that_plays_once_and_says_so_when_it_is_asked_for_more_is_not_ac
 class Limited:
     """A house with an idle limit, whose goodbye takes a while to arrive. See `HouseUnderTest`; time is simulated."""
 
-    def __init__(self, limit: float, way: float) -> None:
-        self._parlour = HouseFixture(ROOM)
+    def __init__(self, limit: float, way: float, room: HouseRoom = ROOM, farewell: bytes = erro("out of time")) -> None:
+        self._parlour = HouseFixture(room)
+        self._farewell = farewell
         self._limit = limit
         self._way = way
 
@@ -263,7 +265,7 @@ class Limited:
                 effects += probe.on(TimedOut(), now)
             else:
                 now = farewell
-                effects += probe.on(Received(HOUSE, erro("out of time")), now)
+                effects += probe.on(Received(HOUSE, self._farewell), now)
                 effects += probe.on(Left(HOUSE), now)
 
 
@@ -272,6 +274,37 @@ class Limited:
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 50])
 def test_a_farewell_of_a_limit_that_crosses_a_message_is_no_fault(limit: float, way: float, part: int) -> None:
     assert bad(asyncio.run(run_cases(Limited(limit, way), ROOM, CASES[::part], effort=0.0))) == []
+
+
+BLACKJACK = HOUSE_ROOMS["blackjack"]
+BLACKJACK_FAREWELL = b"ERR\0\0\1\x2cSTP"
+UNREADABLE = tuple(case for case in server_cases(BLACKJACK) if case.clause in {"blackjack-2.10", "blackjack-6.7"})
+
+
+def answering_garbage_with_a_farewell(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    return answers[1:] if answers and answers[0] == b"ERR\0\0\1\xf6" else answers
+
+
+@pytest.mark.parametrize("state", ["start", "between", "bet", "turn"])
+def test_a_farewell_in_place_of_the_error_to_unreadable_bytes_is_found(state: str) -> None:
+    cases = [case for case in UNREADABLE if case.id.endswith(f"line-end-at-{state}")]
+    house = HouseFixture(BLACKJACK, habit=answering_garbage_with_a_farewell)
+    (result,) = asyncio.run(run_cases(house, BLACKJACK, cases))
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.expected) == ("blackjack-6.7", "ERR 502 before them")
+
+
+@pytest.mark.parametrize("limit", extended([0.001, 0.02, 0.05, 0.1, 0.25], 2))
+@pytest.mark.parametrize("way", extended([0.03, 0.0, 0.5], 3))
+def test_a_farewell_of_a_limit_that_crosses_unreadable_bytes_is_no_fault(limit: float, way: float) -> None:
+    house = Limited(limit, way, BLACKJACK, BLACKJACK_FAREWELL)
+    assert bad(asyncio.run(run_cases(house, BLACKJACK, UNREADABLE, effort=0.0))) == []
+
+
+def test_a_full_house_may_answer_unreadable_bytes_with_a_farewell() -> None:
+    house = HouseFixture(BLACKJACK, habit=lambda heard, answers: [BLACKJACK_FAREWELL, HANG_UP])
+    found = asyncio.run(run_cases(house, BLACKJACK, UNREADABLE, effort=0.0))
+    assert Outcome.FAIL not in {result.outcome for result in found}
 
 
 class LateClosingTable(Table):

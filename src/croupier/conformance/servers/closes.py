@@ -143,14 +143,17 @@ class ProvokedCloseDetector:
         return True
 
     def _ending(self, probe: ScriptedClient) -> Ending | None:
-        """How the house has ended a conversation in which it could read all messages, None if it was not its fault."""
+        """How the house has ended a conversation in which it could read all messages, None if it was not its fault.
+
+        If it could not read the last one, it may close, but only after the error that it owes.
+        """
         conversation = probe.conversation
         if not probe.house_has_left or probe.fault is not None or not probe.sent:
             return None
         if conversation.tolerated(CLIENT) and has_refused(self._test_data, conversation):
             return None  # a house may refuse what need not be tolerated, and close
         said = [line.message for line in conversation.lines if line.side == CLIENT]
-        if any(message in self._goodbyes or _is_fatal(message) for message in said):
+        if any(message in self._goodbyes for message in said) or any(map(_is_fatal, said[:-1])):
             return None
         if said and isinstance(said[-1], Violation) and conversation.incomplete(CLIENT):
             return None  # what follows a message without a meaning need not have one
@@ -202,6 +205,10 @@ class ProvokedCloseDetector:
             return None
         allowed = "an open connection" if due is None else f"{due} and an open connection"
         said = [line.message for line in judge.lines if line.side == CLIENT]
+        if said and _is_fatal(said[-1]):
+            if due is None or not has_goodbye or not due.messages or any(map(self._rule.is_goodbye, due.messages)):
+                return None
+            return Violation(due.clause, found, f"{due} before them", kind=FoundKind.CLOSED)
         if (strict_clause := self._strict_clause(judge)) is not None:
             clause, allowed = strict_clause, "the answer, or a refusal before the close"
         elif due is None and judge.incomplete(CLIENT):
