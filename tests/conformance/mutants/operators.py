@@ -106,7 +106,7 @@ def server_mutations(room: RoomTable) -> Iterator[Mutation]:
     for turn, exchange in enumerate(room.exchanges):
         new = partial(_mutation, room, exchange)
         yield from _missing(room, exchange, new)
-        yield from _swapped(exchange, new)
+        yield from _swapped(room, exchange, new)
         generated = {operator: [*generate(room, exchange, new)] for operator, generate in GENERATORS.items()}
         if exchange.is_error:
             yield from _sample(generated.pop("replaced"), turn, 1)
@@ -174,14 +174,16 @@ def _doubled(room: RoomTable, exchange: Exchange, new: New) -> Iterator[Mutation
         )
 
 
-def _swapped(exchange: Exchange, new: New) -> Iterator[Mutation]:
+def _swapped(room: RoomTable, exchange: Exchange, new: New) -> Iterator[Mutation]:
+    """Two messages in the wrong order: a goodbye of two messages has nothing between them, and nothing after them."""
     for place, (first, second) in enumerate(zip(exchange.reply, exchange.reply[1:], strict=False)):
         if HANG_UP in (first, second) or first == second:
             continue
+        is_torn = len(room.goodbye) > 1 and not {first, second}.isdisjoint(room.goodbye)
         yield new(
             "swapped",
             f"{_name(second)} before {_name(first)}",
-            exchange.clauses,
+            exchange.clauses | (room.farewell_clauses if is_torn else frozenset()),
             lambda _, messages, place=place: [
                 *messages[:place],
                 messages[place + 1],
