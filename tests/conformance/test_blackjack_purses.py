@@ -1,4 +1,4 @@
-"""First balances of blackjack: the purse of every connection is new, and refusals before the first round are free."""
+"""Balances of blackjack: the purse of every connection is new, and what is refused or discarded is free."""
 
 import asyncio
 
@@ -10,6 +10,9 @@ from tests.conformance.house_fixture import HouseFixture, run_cases
 from tests.conformance.mutants.blackjack import state_of
 from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
+from tests.conformance.mutants.mutation import Mutation, text_of
+from tests.conformance.mutants.operators import only_in
+from tests.conformance.mutants.purses import add_coins
 from tests.conformance.suites import server_cases
 
 ROOM = HOUSE_ROOMS["blackjack"]
@@ -36,3 +39,30 @@ def test_a_connection_that_begins_with_other_coins_is_found(words: str, case: st
     assert result.failure is not None, result
     assert result.failure.clause == result.clause
     assert run_case(HouseFixture(ROOM), case).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("sent", "state", "coins", "case", "clause"),
+    [
+        ("TRN", "after TRN", -10, "6.4/trn-from-the-client-at-turn", "blackjack-6.1"),
+        ("RES", "after TRN", 10, "6.4/res-from-the-client-at-hit", "blackjack-6.1"),
+        ("ERR", "after TRN", -1, "6.8/err-500-from-the-client-at-turn", "blackjack-6.8"),
+        ("SRD", "after MON", 1, "6.3/surrender-at-bet", "blackjack-6.1"),
+        ("CRD", "between rounds", -1, "6.4/crd-from-the-client-at-between", "blackjack-6.1"),
+    ],
+)
+def test_coins_that_a_refused_message_moves_are_found(
+    sent: str, state: str, coins: int, case: str, clause: str
+) -> None:
+    mutation = Mutation(
+        room="blackjack",
+        role="server",
+        operator="moved",
+        state=state,
+        what=sent,
+        clauses=frozenset({clause}),
+        after=only_in(lambda each: text_of(each.message)[:3] == sent and each.state == state, add_coins(coins)),
+    )
+    result = run_case(MutantHouse(ROOM, mutation, state_of, {}), f"blackjack/{case}")
+    assert result.failure is not None, result
+    assert result.failure.clause == clause

@@ -83,7 +83,10 @@ def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScrip
 
 @scenario
 def send_input(context: ScenarioContext, state: ServerTestState, given: Input) -> ClientScript:
-    """Send an input in a state, and check that the game continues correctly."""
+    """Send an input in a state, and check that the game continues correctly, and begin the next one.
+
+    The answer to that shows what the house thinks that the client has.
+    """
     missed = yield from go_to_state(context, state)
     if missed:
         return missed
@@ -92,6 +95,9 @@ def send_input(context: ScenarioContext, state: ServerTestState, given: Input) -
     stuck = yield from play_games(context, games)
     if context.conversation.incomplete(HOUSE):
         stuck = yield from play_games(context, games + 1)  # the next answer shows what it belongs to
+    opening = context.test_data.sample_game[0]
+    if not stuck and opening in context.referee.legal:
+        yield context.encoded(opening)
     return stuck if context.referee.legal else None
 
 
