@@ -291,7 +291,17 @@ def test_a_farewell_in_place_of_the_error_to_unreadable_bytes_is_found(state: st
     house = HouseFixture(BLACKJACK, habit=answering_garbage_with_a_farewell)
     (result,) = asyncio.run(run_cases(house, BLACKJACK, cases))
     assert result.failure is not None, result
-    assert (result.failure.clause, result.failure.expected) == ("blackjack-6.7", "ERR 502 before them")
+    assert (result.failure.clause, result.failure.expected) == ("blackjack-6.7", "ERR 502 before that")
+
+
+def test_a_close_in_place_of_the_error_to_unreadable_bytes_is_found_if_the_house_plays_on() -> None:
+    def habit(_: bytes, answers: list[bytes]) -> Sequence[bytes]:
+        return [HANG_UP] if b"unreadable" in b"".join(answers) else answers
+
+    for state in ("start", "between", "card"):
+        (result,) = results(HouseFixture(ROOM, habit=habit), f"unknown-code-at-{state}")
+        assert result.failure is not None, result
+        assert (result.outcome, result.failure.clause) == (Outcome.FAIL, "sevenhalf-2.9")
 
 
 @pytest.mark.parametrize("limit", extended([0.001, 0.02, 0.05, 0.1, 0.25], 2))

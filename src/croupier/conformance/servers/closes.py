@@ -206,9 +206,11 @@ class ProvokedCloseDetector:
         allowed = "an open connection" if due is None else f"{due} and an open connection"
         said = [line.message for line in judge.lines if line.side == CLIENT]
         if said and _is_fatal(said[-1]):
-            if due is None or not has_goodbye or not due.messages or any(map(self._rule.is_goodbye, due.messages)):
-                return None
-            return Violation(due.clause, found, f"{due} before them", kind=FoundKind.CLOSED)
+            if due is None or any(map(self._rule.is_goodbye, due.messages)) or (has_goodbye and not due.messages):
+                return None  # nothing but the goodbye is due, or it may be the error
+            if not has_goodbye and not self._rule.may_play_once:
+                return None  # the referee judges it
+            return Violation(due.clause, found, f"{due} before that", kind=FoundKind.CLOSED)
         if (strict_clause := self._strict_clause(judge)) is not None:
             clause, allowed = strict_clause, "the answer, or a refusal before the close"
         elif due is None and judge.incomplete(CLIENT):
