@@ -15,12 +15,6 @@ MIN_TRANSCRIPTS = {"holdem": 120, "oldmaid": 150}
 DISTINGUISHING_HEADS = {"holdem": ("deck", "dialect")}
 """What may differ between two transcripts of a room that have the same lines."""
 
-SHOWN_IN_PART = {"kuhn": {"kuhn-3.4"}, "sevenhalf": {"sevenhalf-1.5"}}
-"""Clauses that a transcript names, though the page lists them as shown by none."""
-
-RULINGS_WITHOUT_CLAUSE = {"kuhn": {"P4"}}
-"""Rulings of the project that no clause names as its source."""
-
 
 @every_page
 def test_the_page_has_clauses_each_once_and_under_its_own_name(page: ProtocolPage) -> None:
@@ -44,7 +38,7 @@ def test_clauses_are_numbered_without_a_gap(page: ProtocolPage) -> None:
 @every_page
 def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(page: ProtocolPage) -> None:
     shown = {clause for transcript in page.transcripts for clause in transcript.clauses}
-    assert {*page.clauses} - shown == {*page.unshown} - SHOWN_IN_PART.get(page.room, set())
+    assert {*page.clauses} - shown == {*page.unshown}
 
 
 @every_page
@@ -84,7 +78,7 @@ def test_every_ruling_of_the_project_is_cited_and_every_cited_one_is_there(page:
     sources = [text.partition("\n|")[0].rsplit("[", 1)[1] for _, _, text in page.entries]
     cited = {ruling for source in sources for ruling in re.findall(r"\bP\d+\b", source)}
     assert rulings == [f"P{number}" for number in range(1, len(rulings) + 1)]
-    assert cited == set(rulings) - RULINGS_WITHOUT_CLAUSE.get(page.room, set())
+    assert cited == set(rulings)
 
 
 @every_page
