@@ -27,6 +27,7 @@ from croupier.conformance.conditions import finished
 from croupier.conformance.conversation import STREAM_SECTION, Conversation
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.diagnosis.dialect import DialectCodec
+from croupier.conformance.diagnosis.pairs import PROVING_PAIRS
 from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
@@ -59,12 +60,6 @@ MAX_SILENT_CASES: Final = 3
 
 HURRIED_TIMEOUT_FACTOR: Final = 0.2
 """The reduced timeout of a client that was silent before, as a fraction of the answer timeout."""
-
-CONFIRMATIONS: Final = 5
-"""How often a case has to pass with messages one by one, and to fail without, before the client's reader is blamed.
-
-Once is enough in the cases after that.
-"""
 
 UNHANDLED_KINDS: Final = frozenset({FoundKind.SILENCE, FoundKind.CLOSED})
 """How a client fails that does not handle what it has received."""
@@ -215,7 +210,7 @@ class HouseClientBench(Bench):
         """Whether the client passes a case with messages one by one, and fails as before without.
 
         It has to go on after what it has failed at: there is one more game. No failure is about the stream that has
-        come up with messages one by one before.
+        come up with messages one by one before. One pair of tries is enough after a case that has proved it.
         """
         assert attempt.failure is not None, "only failures are examined"
         clause = attempt.failure.clause
@@ -223,7 +218,7 @@ class HouseClientBench(Bench):
             return False
         games = case.setup.min_games + 1
         apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS, min_games=games)
-        for _ in range(1 if self._misreads else CONFIRMATIONS):
+        for _ in range(1 if self._misreads else PROVING_PAIRS):
             with_gaps = await self._attempt_until(lambda tried: tried.has_met(decision), apart, number)
             if with_gaps is not None and with_gaps.shows(attempt):
                 self._failures_apart.add(clause)

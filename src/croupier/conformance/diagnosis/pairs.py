@@ -6,9 +6,12 @@ from typing import Final
 MAX_CHANCE: Final = 1e-4
 """The original has to fail so often, and the other never, that this is unlikely.
 
-It is the probability of such a result if both fail equally often. Eight failures in eight pairs will do. A run makes
-many experiments, and a cause that only luck has shown would be the first thing that is reported.
+It is the probability of such a result if both fail equally often. A run makes many experiments, and a cause that only
+luck has shown would be the first thing that is reported.
 """
+
+PROVING_PAIRS: Final = 8
+"""So many pairs are enough if the original fails in all of them, and the other in none."""
 
 MAX_PAIRS: Final = 60
 """At most this many pairs of tries are made."""
