@@ -45,6 +45,7 @@ class ProgramConnection(asyncio.Protocol):
         self.name = name
         self.is_outgoing = called
         self.received: deque[ReceivedMessage] = deque()
+        self.has_received = False
         self.has_ended = False
         self.was_reset = False
         self.is_closed = False
@@ -65,6 +66,7 @@ class ProgramConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read messages of the program."""
         for message in self.reader.feed(data):
+            self.has_received = True
             self._endpoints.add_line(CLIENT, self, message.data)
             self.received.append(message)
         self._endpoints.notify()
@@ -83,6 +85,11 @@ class ProgramConnection(asyncio.Protocol):
     def incomplete(self) -> bytes:
         """The beginning of a message that the program has not ended; a reset may have cut one that it has."""
         return b"" if self.was_reset else self.reader.incomplete
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether the program has sent nothing on it."""
+        return not (self.has_received or self.incomplete)
 
     def _set_ended(self) -> None:
         self.has_ended = True
@@ -144,15 +151,22 @@ class ProgramEndpoints:
         self._outbox: deque[tuple[ProgramConnection, bytes | None]] = deque()
         self._is_closed = False
 
-    async def listen(self, name: str) -> Address:
-        """Listen as the table or as a player; return the address."""
+    async def listen(self, name: str, *, starts: bool = True) -> Address:
+        """Listen as the table or as a player; return the address. If not `starts`, connections are refused for now."""
         server = await self._loop.create_server(
             lambda: ProgramConnection(self, name, called=False), HOST, 0, start_serving=False
         )
         self._servers[name] = server  # before the next await: `close` closes it if this is cancelled there
-        await server.start_serving()
+        if starts:
+            await server.start_serving()
         address: Address = server.sockets[0].getsockname()[:2]
         return address
+
+    async def start_listening(self, name: str, delay_seconds: float) -> None:
+        """Accept connections at the address of a player from some time on."""
+        await asyncio.sleep(delay_seconds)
+        if name in self._servers and not self._is_closed:
+            await self._servers[name].start_serving()
 
     async def connect(self, name: str, address: Address, seconds: float) -> ProgramConnection | None:
         """Call the program as a player, and retry until it listens; return None if it does not in time."""

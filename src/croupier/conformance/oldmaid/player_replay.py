@@ -23,6 +23,7 @@ from croupier.conformance.oldmaid.replay_lines import (
     ANSWER_CLAUSE,
     NEIGHBOUR_CLAUSE,
     PAIR_CLAUSE,
+    UNREACHABLE_CLAUSE,
     UNREADABLE_ANSWER_CLAUSE,
     USUAL_CLAUSES,
     ReplayLine,
@@ -175,7 +176,8 @@ class PlayerReplay:
         if connection is None:
             what = f"no connection to {entry.peer!r}, {what}"
             has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
-            if not has_called and entry.wanted.get("cmd") == "your_turn":
+            is_first = main_clause != UNREACHABLE_CLAUSE  # the left neighbour listens, and not only the next player
+            if not has_called and is_first and entry.wanted.get("cmd") == "your_turn":
                 return Failed(NEIGHBOUR_CLAUSE, what, expected, kind=kind)
         elif connection.has_ended and kind is FoundKind.SILENCE:
             kind = FoundKind.CLOSED

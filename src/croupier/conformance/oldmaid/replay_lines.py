@@ -41,6 +41,9 @@ UNREADABLE_ANSWER_CLAUSE: Final = "oldmaid-8.11"
 ANSWER_CLAUSE: Final = "oldmaid-2.3"
 """The clause of the reader of an answer, and that of its sender."""
 
+EMPTY_OFFER_CLAUSES: Final = ("oldmaid-7.10", "oldmaid-7.2")
+"""The clauses that require an ok to an offer of no cards."""
+
 OFFER_CLAUSE: Final = "oldmaid-7.2"
 GIVEN_CARD_CLAUSE: Final = "oldmaid-7.5"
 PICKED_CARD_CLAUSE: Final = "oldmaid-7.8"
@@ -48,8 +51,9 @@ KEPT_PAIR_CLAUSE: Final = "oldmaid-5.11"
 """An offer states how many cards there are: without the cards given and discarded, and with the card picked."""
 
 NEIGHBOUR_CLAUSE: Final = "oldmaid-3.16"
+UNREACHABLE_CLAUSE: Final = "oldmaid-9.5"
 PAIR_CLAUSE: Final = "oldmaid-5.1"
-"""A player connects to its left neighbour, and discards pairs."""
+"""A player connects to its left neighbour, or to the next player if it cannot be reached, and discards pairs."""
 
 NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_MESSAGE.values() for number in found)
 """The clauses that a missing or wrong message can violate."""
@@ -132,8 +136,10 @@ def _natural_clauses(transcript: Transcript, entry: ReplayLine) -> Sequence[str]
     kind: str = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result", ""))
     if kind in {"ok", "out"}:
         sent = _sent_before(transcript, entry)
-        request = next((message["cmd"] for peer, message in sent if peer == entry.peer and "cmd" in message), None)
-        kind = f"{kind} to {request}" if request else kind
+        request = next((message for peer, message in sent if peer == entry.peer and "cmd" in message), None)
+        if request is not None and (kind, request.get("num_cards")) == ("ok", 0):
+            return EMPTY_OFFER_CLAUSES
+        kind = f"{kind} to {request['cmd']}" if request is not None else kind
     elif kind in {"draw", "offer"}:
         kind = _turn_message(transcript, entry, kind)
     return [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]

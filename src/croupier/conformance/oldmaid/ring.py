@@ -16,7 +16,7 @@ from croupier.conformance.oldmaid.hand_order import HandOrder
 from croupier.conformance.oldmaid.nodes import PICK_PAUSE_SECONDS, ConnectionEnd, NodeNetwork, RingNode
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import (
     Address,
@@ -57,6 +57,9 @@ POLL_SECONDS: Final = 0.1
 RETRY_SECONDS: Final = 1.0
 """Short timings of our players."""
 
+TURNED_AWAY_SECONDS: Final = 0.3
+"""How long the program must stay at the table after it has turned a player away: a crash ends that connection, too."""
+
 MAX_FAILED_CONNECTS: Final = 4
 """How often one of our players tries to connect before the peer counts as gone."""
 
@@ -71,10 +74,20 @@ class ProgramRing:
     `message_count` counts all messages, and `death_message_count` is its value when one of our players died.
     `hand_order` is that of the program's cards. `unanswered` are the requests that the program has not answered.
     `has_picked_past_end`: the program has picked a card after the last one. `starts_game`: the players whose seats are
-    after the program's join. `on_before_send` is called before each message to the program and may kill a node.
+    after the program's join. `on_before_send` is called before each message to the program and may kill a node. The
+    player after the program, if it has joined last, listens only `late_seconds` after the list.
     """
 
-    def __init__(self, endpoints: ProgramEndpoints, *, players: int, seat: int, seed: int, strict: bool) -> None:
+    def __init__(
+        self,
+        endpoints: ProgramEndpoints,
+        *,
+        players: int,
+        seat: int,
+        seed: int,
+        strict: bool,
+        late_seconds: float = 0.0,
+    ) -> None:
         self.endpoints = endpoints
         self.referee = Referee(strict=strict)
         self.failure: Failed | None = None
@@ -92,6 +105,7 @@ class ProgramRing:
         self._seed = seed
         self._size = players
         self._seat = seat
+        self._late_seconds = late_seconds
         self._loop = asyncio.get_running_loop()
         self._wire = Wire("table", dialect=endpoints.dialect)
         self._connections: list[ProgramConnection] = []
@@ -110,7 +124,8 @@ class ProgramRing:
         for number, nick in enumerate(PLAYER_NAMES[: self._size - 1]):
             options = Options(nick, pause=PICK_PAUSE_SECONDS, poll_seconds=POLL_SECONDS, retry_seconds=RETRY_SECONDS)
             player = Player(options, FairDealer(derive_server_seed(self._seed, nick, number)).luck)
-            self.players.append(RingNode(nick, player, await self.endpoints.listen(nick)))
+            is_late = number == self._seat and self._late_seconds > 0
+            self.players.append(RingNode(nick, player, await self.endpoints.listen(nick, starts=not is_late)))
         self.endpoints.on_connection = self._on_connection
         self.endpoints.on_activity = self._wake
         self._join(self.players[: self._seat])
@@ -158,9 +173,24 @@ class ProgramRing:
                 self._handle_received(connection, connection.received.popleft())
                 self._nodes.run()
         for connection in [connection for connection in self._ends if connection.has_ended and not connection.received]:
-            self._disconnect(self._ends.pop(connection))
+            end = self._ends.pop(connection)
+            self._note_turned_away(connection, end.node)
+            self._disconnect(end)
         self._nodes.run()
         self.endpoints.activity.set()
+
+    def _note_turned_away(self, connection: ProgramConnection, node: RingNode) -> None:
+        """Look whether the program has hung up on a player whose first request it has not answered, and plays on."""
+        request = self.unanswered.get(connection)
+        if connection.is_outgoing and connection.is_unused and request is not None and self.is_playing:
+            self._loop.call_later(TURNED_AWAY_SECONDS, self._judge_turned_away, node, request)
+
+    def _judge_turned_away(self, node: RingNode, request: Message) -> None:
+        is_at_table = any(one.name == "table" and not one.has_ended for one in self._connections)
+        if is_at_table and node.is_alive and self.death_message_count is None and self.failure is None:
+            found = f"the end of the connection from {node.name!r}, without an answer to {request}"
+            self.failure = Failed("oldmaid-3.17", found, "any player that connects", kind=FoundKind.CLOSED)
+            self.endpoints.activity.set()
 
     def _fair_order(self, connections: list[ProgramConnection]) -> Sequence[ProgramConnection]:
         """Return the connections in an order in which their messages are valid, if there is one.
@@ -206,6 +236,13 @@ class ProgramRing:
         if isinstance(message, Join) and self.starts_game:
             self._nodes.run()
             self._join(self.players[self._seat :])
+            if self._late_seconds:
+                self._start_listening_late()
+
+    def _start_listening_late(self) -> None:
+        task = self._loop.create_task(self.endpoints.start_listening(self.players[self._seat].name, self._late_seconds))
+        self._connect_tasks.add(task)
+        task.add_done_callback(self._connect_tasks.discard)
 
     def _report(
         self, sender: Party, receiver: Party, message: Message | Violation, received: ReceivedMessage | None = None

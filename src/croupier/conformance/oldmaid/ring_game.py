@@ -48,10 +48,16 @@ class Death(NamedTuple):
 
 
 async def play_game(
-    context: PlayerContext, *, players: int, seat: int, salt: int = 0, death: Death | None = None
+    context: PlayerContext,
+    *,
+    players: int,
+    seat: int,
+    salt: int = 0,
+    death: Death | None = None,
+    late_seconds: float = 0.0,
 ) -> ProgramRing:
     """Play a game to its end. Raises Failed on the program's first fault."""
-    ring = _new_ring(context, players=players, seat=seat, salt=salt)
+    ring = _new_ring(context, players=players, seat=seat, salt=salt, late_seconds=late_seconds)
     if death is not None:
         ring.on_before_send = _kill_on_message(ring, death)
     async with context.run_program(ring.open()) as program:
@@ -63,10 +69,16 @@ async def play_game(
     return ring
 
 
-def _new_ring(context: PlayerContext, *, players: int, seat: int, salt: int = 0) -> ProgramRing:
-    endpoints = context.new_endpoints()
+def _new_ring(
+    context: PlayerContext, *, players: int, seat: int, salt: int = 0, late_seconds: float = 0.0
+) -> ProgramRing:
     return ProgramRing(
-        endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.config.strict
+        context.new_endpoints(),
+        players=players,
+        seat=seat,
+        seed=1000 * context.seed + salt,
+        strict=context.config.strict,
+        late_seconds=late_seconds,
     )
 
 

@@ -1,7 +1,7 @@
 """The context of a table case: what is known of the table, waiting players, and games that begin."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
@@ -250,6 +250,8 @@ class TableContext:
         for player in players:
             if player.nick not in listed:
                 received = await player.receive(QUIET_SECONDS)
+                if received is not None and _lists_same(received, lists.values()):
+                    raise received.failure("oldmaid-3.3", f"{player.nick!r} in the list, the nick of the join")
                 if received is not None and "players" in received.json_object:
                     self._in_earlier_games.add(player)
                 player.disconnect()
@@ -272,6 +274,12 @@ class TableContext:
             player.judge_answer(Join(player.nick), lists[player])
         self.games.append(DrivenGame(order, referee, self.random, lists[order[0]]))
         return self.games[-1]
+
+
+def _lists_same(received: ReceivedMessage, others: Iterable[ReceivedMessage]) -> bool:
+    """Whether a list is that of others, too: it is the list of their game."""
+    listed = received.json_object.get("players")
+    return listed is not None and any(other.json_object.get("players") == listed for other in others)
 
 
 def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[str]:

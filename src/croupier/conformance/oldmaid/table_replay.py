@@ -43,6 +43,9 @@ JOIN_GAP_FACTOR: Final = 10
 FIRST_PORT: Final = 40001
 """The first peer of a transcript connects from this port, the others from those after it."""
 
+EARLY_GAME_CLAUSE: Final = "oldmaid-3.11"
+"""The clause that a table violates that starts a game without players that it usually waits for."""
+
 REPLAY_RANK: Final = 500
 """Transcripts come after the plain cases."""
 
@@ -147,6 +150,8 @@ class TableReplay:
             nicks = [self._real_nick(nick) for _, nick in wanted["players"].values()]
             if not self._requires_order and listed != nicks and {*listed} == {*nicks}:
                 raise OtherGame
+            if listed == nicks[: len(message.players)] and len(message.players) < self._context.table_size:
+                clause = EARLY_GAME_CLAUSE  # the others have joined, and the table would wait for them
             self._require_equal(clause, listed, nicks, received)
         elif isinstance(message, Standing) and "in" in wanted:
             inside, outside = (

@@ -14,7 +14,7 @@ from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
-from croupier.rooms.oldmaid.wire import Discard, Draw
+from croupier.rooms.oldmaid.wire import Discard, Draw, Standing, Status
 
 CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
@@ -253,7 +253,14 @@ async def _pair_with_picked_card(context: TableContext) -> None:
 async def _last_cards_claim(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
-    await driven_game.draw_more()
+    try:
+        await driven_game.draw_more()
+    except Failed as failed:
+        await player.send(Status(), is_judged=False)
+        status = (await player.receive_answer("oldmaid-6.5")).message
+        if isinstance(status, Standing) and player.nick in status.outside:
+            failed.amend(clause="oldmaid-5.10")  # that player cannot draw because it is out
+        raise
 
 
 async def _last_cards_form(clause: str, keys: str, description: str, context: TableContext) -> None:

@@ -1,5 +1,6 @@
 """Table cases about the end of games: players out of cards, disconnected players, and the status."""
 
+import asyncio
 from functools import partial
 from typing import Final
 
@@ -9,7 +10,7 @@ from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.dealing import discard_of
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Unimplemented
-from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
+from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.referee import lists_everybody
@@ -176,6 +177,22 @@ async def _finished_player_disconnects(context: TableContext) -> None:
     await _check_status(
         driven_game, next(player for player in driven_game.players if not player.is_disconnected), "oldmaid-9.4"
     )
+
+
+@CASES.add("9.4", "over-and-gone", "When the game is over its loser may leave, and stays the one who has lost")
+async def _loser_disconnects(context: TableContext) -> None:
+    driven_game = await context.start_game(3, drawn=CARD_COUNT)
+    await driven_game.play()
+    if not driven_game.game.is_over or not driven_game.players_inside:
+        raise NotReached("the game has not ended with one player left")
+    (loser,) = driven_game.players_inside
+    others = [player for player in driven_game.players if player is not loser and not player.is_disconnected]
+    if not others:
+        raise NotReached("no other player is connected")
+    await _check_status(driven_game, others[0], "oldmaid-6.8")
+    loser.disconnect()
+    await asyncio.sleep(2 * QUIET_SECONDS)
+    await _check_status(driven_game, others[0], "oldmaid-9.4")
 
 
 @CASES.add(

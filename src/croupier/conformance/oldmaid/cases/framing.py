@@ -237,6 +237,22 @@ for clause, slug, title, data in (
     ("8.9", "long-message", "A message that ends in time may be long", PADDED_DRAW),
 ):
     CASES.add(clause, slug, title, failure_is_choice=True)(partial(_draw_in_form, f"oldmaid-{clause}", data, 0))
+
+
+async def _cut_letters(context: TableContext) -> None:
+    """A nick of several bytes per letter arrives byte by byte."""
+    await context.learn_table_size()
+    player = await context.connect_player(f"{context.new_nick()} Ægir ♠")
+    await player.send(Join(player.nick), delivery=Delivery(1, PIECE_GAP_SECONDS / 3))
+    try:
+        await context.start_game_with([player])
+    except Failed as failed:
+        if failed.failure.clause == "oldmaid-3.3":
+            failed.amend(clause="oldmaid-1.4")  # the nick is in the list as the table has read its pieces
+        raise
+
+
+CASES.add("1.4", "cut-letters", "A letter of several bytes may be cut", needs_whole_lobby=True)(_cut_letters)
 for slug, title, piece_gap, play in (
     ("byte-by-byte", "Messages may arrive byte by byte", PIECE_GAP_SECONDS / 3, _three_rounds),
     ("cut-anywhere", "A message may be cut at any byte", PIECE_GAP_SECONDS, _cut_anywhere),

@@ -7,6 +7,7 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.deviations import NotReached
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
@@ -17,6 +18,12 @@ from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect, Join
 
 CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=True)
+
+FREE_TRIES: Final = 10
+"""How often a port is named again until the table has noticed that all players of a game are gone."""
+
+BRACKETS: Final = frozenset('{}[]"\\')
+BRACKETS_CAUSE: Final = Cause("it looks for the end of a message within strings, too", clause="oldmaid-1.7")
 
 PIPELINING_RANK: Final = 1
 """Requests after a join follow the simpler cases about several messages at once."""
@@ -143,8 +150,46 @@ async def _accepted_nick(pattern: str, context: TableContext) -> None:
     """A join with an unusual, valid nick is accepted; `{}` stands for a unique part."""
     nick = pattern.replace("{}", context.new_nick())
     await context.learn_table_size()
-    waiting = await context.require_accepted_join("oldmaid-3.7", f"the nick {nick!r}", nick)
+    try:
+        waiting = await context.require_accepted_join("oldmaid-3.7", f"the nick {nick!r}", nick)
+    except Failed as failed:
+        if BRACKETS.intersection(nick) and await _accepts_escaped(nick, context):
+            failed.amend(clause="oldmaid-1.7", cause=BRACKETS_CAUSE)
+        raise
     await context.start_game_with(waiting)
+
+
+async def _accepts_escaped(nick: str, context: TableContext) -> bool:
+    """Whether a nick with its brackets and quotes as escapes is not refused: then they do not end up in the framing."""
+    player = await context.connect_player(nick)
+    letters = "".join(f"\\u{ord(one):04x}" if one in BRACKETS else one for one in nick)
+    await player.send(f'{{"cmd": "join", "nick": "{letters}"}}\n'.encode())
+    answer = await player.receive_optional_answer()
+    return not (player.is_disconnected or (answer is not None and answer.is_error))
+
+
+@CASES.add("3.9", "free-again", "A port that was named in a game that is over is free again")
+async def _port_free_again(context: TableContext) -> None:
+    await context.learn_table_size()
+    first = await context.connect_player()
+    await first.send(Join(first.nick, 4099))
+    answer = await first.receive(QUIET_SECONDS)
+    if answer is not None and answer.is_error:
+        raise NotReached("a join with a port is refused, which the protocol tolerates")
+    driven_game = await context.start_game_with([first])
+    if _listed_address(driven_game, first)[1] != 4099:
+        raise NotReached("the port that a join names is ignored")
+    await context.disconnect_all()
+    for _ in range(FREE_TRIES):
+        second = await context.connect_player()
+        await second.send(Join(second.nick, 4099))
+        answer = await second.receive(QUIET_SECONDS)
+        if answer is None or not answer.is_error:
+            return
+        second.disconnect()
+        await asyncio.sleep(QUIET_SECONDS)
+    assert answer is not None, "the join was refused"
+    raise answer.failure("oldmaid-3.9", "a player at the port of a player whose game is over")
 
 
 @CASES.add("3.8", "nick-taken", "A nick is taken once in a game")
@@ -195,7 +240,7 @@ async def _joins_twice(context: TableContext) -> None:
         raise answer.failure("oldmaid-3.9", "one place for one connection")
     driven_game = await context.start_game_with([player])
     if answer is None:
-        answer = await player.receive_answer("oldmaid-3.14", "an error to the second join")
+        answer = await player.receive_answer("oldmaid-3.15", "an error to the second join, which was sent ahead")
         if not answer.is_error:
             raise answer.failure("oldmaid-3.14", "an error to the second join")
     if len(driven_game.players) < context.table_size:

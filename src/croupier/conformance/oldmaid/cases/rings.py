@@ -25,8 +25,17 @@ from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 MAX_GAMES: Final = 6
 """The number of games to play until the program has lost, or not lost."""
 
+LATE_SECONDS: Final = 0.7
+"""How long after the list the left neighbour begins to listen; croupier players retry for 5 seconds."""
+
 DELIVERY_SALT: Final = 21
 """The game in which messages arrive in pieces."""
+
+LATE_SALT: Final = 22
+"""The game in which a player listens late."""
+
+MISSING_NEIGHBOUR_CLAUSES: Final = frozenset({"oldmaid-3.16", "oldmaid-4.7", "oldmaid-9.7"})
+"""What a player that does not reach its left neighbour seems to violate: it connects to another one, or to none."""
 
 GAME_RANK: Final = 100
 DELIVERY_RANK: Final = 200
@@ -51,6 +60,16 @@ async def _game_with_death(clause: str, death: Death, context: PlayerContext) ->
         await play_game(context, players=4, seat=1, salt=death.salt, death=death)
     except GameStalled as stalled:
         stalled.amend(clause=f"oldmaid-{clause}")
+        raise
+
+
+async def _game_with_late_listener(context: PlayerContext) -> None:
+    """The left neighbour does not listen yet when the list arrives."""
+    try:
+        await play_game(context, players=3, seat=0, salt=LATE_SALT, late_seconds=LATE_SECONDS)
+    except Failed as failed:
+        if failed.failure.clause in MISSING_NEIGHBOUR_CLAUSES:
+            failed.amend(clause="oldmaid-9.5")
         raise
 
 
@@ -170,6 +189,9 @@ def cases() -> Sequence[PlayerCase]:
         found.add(clause, slug, title, rank=DEATH_RANK, failure_is_choice=is_ruled)(
             partial(_game_with_death, clause, death)
         )
+    found.add("9.5", "left-listens-late", "The left neighbour begins to listen after the list", rank=DEATH_RANK)(
+        _game_with_late_listener
+    )
     for clause, description in TOLERANCES:
         title = f"Not tolerated with --strict: {description}"
         found.add(clause, "departure", title)(partial(_needs_no_tolerance, f"oldmaid-{clause}", description))
