@@ -7,7 +7,14 @@ from typing import Any, Final, NamedTuple
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.channel.json_values import json_object
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, fill_board, game_transform, hide_turn, merge_pots
+from croupier.conformance.holdem.delivery import (
+    DEFAULT_DELIVERY,
+    cut_expiry,
+    fill_board,
+    game_transform,
+    hide_turn,
+    merge_pots,
+)
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt
@@ -50,6 +57,12 @@ FEATURES: Final = (
         "it ends when it reads a Game with null for the cards to come",
         lambda game: None in game["cards"].values(),
         fill_board,
+    ),
+    Feature(
+        "holdem-5.11",
+        "it ends when it reads an expiry with decimals",
+        lambda game: "." in str(game["turn"]["expiry"]),
+        cut_expiry,
     ),
 )
 """What is looked for, the rarest first."""

@@ -98,7 +98,7 @@ class ClientCaseRun:
         game = service.house.games()[0].guid
         luck = FairDealer(self._seed).luck
         self._opponents = [
-            Opponent(self._server, f"{style}-{number}", style, luck, setup.chips.get(style))
+            Opponent(self._server, f"{style}-{number}{setup.name_end}", style, luck, setup.chips.get(style))
             for number, style in enumerate(setup.opponents)
         ]
         if setup.is_registered:

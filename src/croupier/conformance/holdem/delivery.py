@@ -1,6 +1,7 @@
 """Unusual but valid ways to deliver responses, injected faults, and alternative JSON forms of a Game."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -114,6 +115,12 @@ def merge_pots(game: Any) -> Any:
 def hide_turn(game: Any) -> Any:
     """Show no turn to those who have no cards."""
     return game if game["cards"]["hole"] else {**game, "turn": game["turn"] | {"playerID": ""}}
+
+
+def cut_expiry(game: Any) -> Any:
+    """Write the expiry without decimals."""
+    expiry = re.sub(r"\.\d+", "", game["turn"]["expiry"])
+    return {**game, "turn": game["turn"] | {"expiry": expiry}}
 
 
 def indent_json(game: Any) -> str:

@@ -35,9 +35,9 @@ class TableSetup:
     `opponents` are the styles of the other players in seat order. `chips` is what some of them bring, by style; the
     others bring the stack of the settings. `late_seconds` is how long after the bot they join; 0 means before it. The
     case passes when the bot has finished `hands` hands, or is broke. `excused_clauses` are clauses that the setup
-    provokes the bot to break. `is_registered` and `is_seated`: the bot's user or player exists already.
-    `has_full_game`: there are several games, and the first is full. `needs_queue`: the case is skipped unless the bot
-    waits for a seat.
+    provokes the bot to break. `is_registered` and `is_seated`: the bot's user or player exists already. `name_end` is
+    the end of the names of the other players. `has_full_game`: there are several games, and the first is full.
+    `needs_queue`: the case is skipped unless the bot waits for a seat.
     """
 
     opponents: Sequence[str] = ("calls",)
@@ -51,6 +51,7 @@ class TableSetup:
     is_registered: bool = False
     is_seated: bool = False
     has_full_game: bool = False
+    name_end: str = ""
     needs_queue: bool = False
     excused_clauses: Sequence[str] = ()
 
@@ -140,6 +141,7 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("1.1", "closing", "It opens a new connection", _delivered(closes_connection=True)),
     ("1.1", "headers-in-capitals", "It reads headers in capitals", _delivered(has_upper_case_headers=True)),
     ("1.1", "headers-in-small-letters", "It reads small headers", _delivered(has_lower_case_headers=True)),
+    ("1.5", "letters-of-the-world", "It reads names with any letters", TableSetup(name_end=" Ægir ♠")),
     ("1.5", "pretty", "It reads JSON on many lines", _written(unchanged, indent_json)),
     ("1.5", "escaped", "It reads JSON with escaped letters", _written(unchanged, escape_json)),
     ("5.3", "backwards", "It reads keys in any order", _written(reverse_keys)),
@@ -178,7 +180,7 @@ def client_cases() -> tuple[HoldemClientCase, ...]:
 
 def _case(number: str, slug: str, title: str, setup: TableSetup, *, failure_is_choice: bool) -> HoldemClientCase:
     rank = PLAIN_RANK if setup != TableSetup() else SIMPLEST_RANK
-    if (setup.delivery, setup.transform_body, setup.faults) != (DEFAULT_DELIVERY, None, ()):
+    if (setup.delivery, setup.transform_body, setup.faults, setup.name_end) != (DEFAULT_DELIVERY, None, (), ""):
         rank = VARIATION_RANK
     return HoldemClientCase(
         clause=f"{ROOM}-{number}",
