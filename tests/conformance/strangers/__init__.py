@@ -112,6 +112,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--idle-pots none"),
         ("", "--idle-turn null"),
         ("", "--idle-state called"),
+        ("", "--newcomers shown"),
         ("", "--expiry nanoseconds", "--expiry offset"),
         ("", "--list-login ignored"),
         ("", "--redirect 301", "--redirect 308"),

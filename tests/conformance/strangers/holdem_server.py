@@ -302,6 +302,7 @@ def parse_options(words):
     parser.add_argument("--dead-chips", choices=["apart", "joined"], default="apart")
     parser.add_argument("--idle-pots", choices=["one", "none"], default="one")
     parser.add_argument("--idle-turn", choices=["empty", "null"], default="empty")
+    parser.add_argument("--newcomers", choices=["later", "shown"], default="later")
     parser.add_argument("--idle-state", choices=["active", "called"], default="active")
     parser.add_argument("--expiry", choices=["microseconds", "nanoseconds", "offset"], default="microseconds")
     parser.add_argument("--list-login", choices=["checked", "ignored"], default="checked")

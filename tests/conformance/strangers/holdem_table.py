@@ -332,7 +332,7 @@ class Game:
     def show(self, user):
         """Return the Game as this user sees it, None for the public."""
         options = self.options
-        in_hand = self.running or self.resting
+        in_hand = (self.running or self.resting) and options.newcomers == "later"
         mine = next((one for one in self.sitting() if one.user == user and one.playing), None)
         shown = self.board[: self.shown]
         cards = {"hole": mine.hole if mine else []}

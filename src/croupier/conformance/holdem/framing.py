@@ -13,8 +13,9 @@ from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, VARIATION_RANK, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
-from croupier.conformance.holdem.endpoint import bet
+from croupier.conformance.holdem.endpoint import ServerUser, bet
 from croupier.conformance.holdem.http_client import ResponseError
+from croupier.conformance.holdem.schema import parse_game
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import NOBODY
 
@@ -142,8 +143,23 @@ async def concurrent_reads(context: HoldemContext) -> None:
             raise CaseAborted from None
     for response in responses:
         context.record_response(response)
-    if len({response.body for response in responses}) > 1 or {response.status for response in responses} != {200}:
+    expiries = {shown.turn.expiry for one in responses for shown in parse_game(one.body, context.dialect).games}
+    if {response.status for response in responses} == {200} and len(expiries) > 1:
+        found = f"{' and '.join(sorted(expiries)[:2])} of the same turn"
+        context.add_deviation("holdem-5.11", "the same expiry for all clients", found)
+    elif len({response.body for response in responses}) > 1 or {response.status for response in responses} != {200}:
         context.add_deviation("holdem-1.8", "the same game for all clients", "different answers")
+
+
+@FRAMING_CASES.add("1.8", "after-a-body")
+async def request_after_body(context: HoldemContext) -> None:
+    """A body that the server ignores does not end up in the next request."""
+    context.users["ann"] = ServerUser(context.server.new_name("ann"))
+    response = await context.request("ann", "POST", "/users/", encode({"note": "unused"}))
+    if response.status >= 300:
+        raise NotReached("a body is refused where none is wanted")
+    response = await context.request("ann", "GET", "/games/")
+    _require_status(context, response, 200, "the request after a body that the server has ignored")
 
 
 @FRAMING_CASES.add("1.1", "a-connection-goes-on", rank=REQUEST_RANK)

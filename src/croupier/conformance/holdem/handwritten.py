@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -13,7 +14,7 @@ from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, Holde
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
-from croupier.conformance.holdem.http_client import ResponseError
+from croupier.conformance.holdem.http_client import HttpClient, ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
@@ -32,6 +33,9 @@ After this part of a turn it must not have ended yet.
 LONG_POLL_SECONDS: Final = 5.0
 SETTLE_SECONDS: Final = 0.1
 """The long-poll parameter `wait`, and the delay before the change that ends it."""
+
+CONCURRENT_USERS: Final = 8
+"""How many users ask for one name at once."""
 
 SHUFFLE_TEST_HANDS: Final = 4
 """Hands of two players: a shuffled deck deals both hands again in the same order with a chance below 1e-6."""
@@ -54,6 +58,30 @@ async def whole_password(context: HoldemContext) -> None:
     response = await context.request(NOBODY, "POST", path, headers=login)
     if response.status < 300:
         context.add_status_deviation("holdem-2.1", 401, response, what=" to the password up to its colon")
+
+
+@HANDWRITTEN_CASES.add("2.6", "at-once", dialect="readme")
+async def concurrent_registrations(context: HoldemContext) -> None:
+    """A name becomes one user, even if many ask for it at once."""
+    name = context.server.new_name("ann")
+    clients = [context.server.new_client() for _ in range(CONCURRENT_USERS)]
+    requests = [
+        SentRequest("POST", "/users/", [basic_auth_header(name, f"secret-{number}")]) for number in range(len(clients))
+    ]
+    async with AsyncExitStack() as connections:
+        for client, request in zip(clients, requests, strict=True):
+            connections.push_async_callback(client.close)
+            context.record_request(request, request.encode(client.host))
+        try:
+            responses = await asyncio.gather(*map(HttpClient.request, clients, requests))
+        except ResponseError as error:
+            context.add_response_error(error, f"{CONCURRENT_USERS} answers on {CONCURRENT_USERS} connections")
+            raise CaseAborted from None
+    for response in responses:
+        context.record_response(response)
+    created = sum(200 <= response.status < 300 for response in responses)
+    if created > 1:
+        context.add_deviation("holdem-2.6", f"one user named {name}", f"{created} of {CONCURRENT_USERS} are created")
 
 
 # Acts.

@@ -55,7 +55,8 @@ REFUSALS: Final = (
 LOGIN_CLAUSES: Final = frozenset({"holdem-2.7", "holdem-2.8"})
 OTHER_LOGIN_CLAUSES: Final = frozenset({"holdem-2.4", "holdem-2.9", "holdem-2.11", "holdem-2.12", "holdem-7.5"})
 UNAUTHORIZED: Final = 401
-"""The clauses about credentials of no user, further clauses that require the same status, and the status."""
+FORBIDDEN: Final = 403
+"""The clauses about credentials of no user, further clauses that require the same status, and statuses."""
 
 NOT_FOUND: Final = 404
 TOO_MANY_REQUESTS: Final = 429

@@ -1,14 +1,21 @@
 """Server cases about many players at one table: the button's way round, full tables, and the queue."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.deviations import NotReached
-from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
+from croupier.conformance.holdem.cases import (
+    EMPTY_GAME_RANK,
+    REQUEST_RANK,
+    RETRIES,
+    ROOM,
+    WALK_RANK,
+    HoldemServerCase,
+)
 from croupier.conformance.holdem.context import QUEUED, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
-from croupier.conformance.holdem.endpoint import FOLD
+from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.wire import Game
@@ -18,6 +25,12 @@ USUAL_SEATS: Final = 10
 
 EARLY_RANK: Final = EMPTY_GAME_RANK
 """The button decides whose turn it is: other cases break if it goes astray."""
+
+LATE_RANK: Final = WALK_RANK
+"""A case that plays several hands until luck brings what it is about comes late."""
+
+MAX_SHORT_STACK_HANDS: Final = 8
+"""In so many hands a player with the fewest chips of three wins with a chance of 96 %."""
 
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
 
@@ -48,6 +61,97 @@ async def button_goes_round(context: HoldemContext) -> None:
         before = here
 
 
+@TABLE_CASES.add("6.2", "when-players-leave")
+async def button_after_leavers(context: HoldemContext) -> None:
+    """The button moves on to the next player also when others have left: the last big blind is the small blind."""
+    game = await context.seat(*BUTTON_ROLES, "eve")
+    await fold_to_end(context, game)  # all of them are dealt in from here on
+    shown = await context.get_game(NOBODY, game)
+    if len(shown.table) != len(BUTTON_ROLES) + 1:
+        raise NotReached(f"{len(shown.table)} of {len(BUTTON_ROLES) + 1} players are dealt in")
+    for steps_from_small_blind in (2, -1):  # the first to act, and then the button
+        small = _small_blind(shown)
+        big_blind, leaver = (
+            shown.table[(small + steps) % len(shown.table)].player_id for steps in (1, steps_from_small_blind)
+        )
+        due = (small + 1) % len(shown.table)
+        expected = f"the small blind of {_name(context, shown, due)}, who had the big blind"
+        role = next(seat.role for seat in context.joined_seats if (seat.game, seat.player_id) == (game, leaver))
+        await context.leave(role, game)
+        await fold_to_end(context, game)
+        shown = await context.get_game(NOBODY, game)
+        if big_blind not in [player.player_id for player in shown.table]:
+            raise NotReached("the last big blind is not dealt in")
+        here = _small_blind(shown)
+        if shown.table[here].player_id != big_blind:
+            context.add_deviation("holdem-6.2", expected, f"that of {_name(context, shown, here)}")
+            return
+
+
+@TABLE_CASES.add("3.14", "with-new-chips", further_clauses=("holdem-3.1",))
+async def joins_again(context: HoldemContext) -> None:
+    """A player who has left and joins again brings the chips of one who joins for the first time."""
+    game, stack = await context.seat("ann", "bob"), context.server.stack
+    role = await _lose_half(context, game)
+    await context.leave(role, game)
+    context.require_seat(await context.request(role, "POST", f"/games/{game}/players/"))
+    player, again = context.player_id(role, game), await context.get_game(NOBODY, game)
+    chips = next((one.wealth + one.bet_so_far for one in again.table if one.player_id == player), stack)
+    if chips != stack:
+        context.add_deviation("holdem-3.14", f"{stack} chips of {role}, as of all who join", f"{chips}")
+
+
+@TABLE_CASES.add("6.12", "a-short-stack-wins", rank=LATE_RANK)
+async def short_stack_wins(context: HoldemContext) -> None:
+    """A player who is all-in with few chips cannot win a side pot: the referee looks at the chips after each hand."""
+    await context.register("cid")
+    for _ in range(MAX_SHORT_STACK_HANDS):
+        game = await context.seat("ann", "bob")
+        short = await _lose_half(context, game)
+        context.require_seat(await context.request("cid", "POST", f"/games/{game}/players/"))
+        await fold_to_end(context, game)  # all three are dealt in from here on
+        won = await _all_in_of_three(context, game, context.player_id(short, game))
+        for seat in [seat for seat in context.joined_seats if seat.game == game]:
+            await context.leave(seat.role, game)
+        if won:
+            return
+    raise NotReached(f"in {MAX_SHORT_STACK_HANDS} hands the player with the fewest chips has won nothing")
+
+
+async def _lose_half(context: HoldemContext, game: str) -> str:
+    """Let one of two players bet half the stack, the other call and fold after the flop; return who has folded."""
+    half = context.server.stack // 2
+    for _ in range(2):
+        shown = await context.get_game(NOBODY, game)
+        role = context.role_to_act(shown)
+        await _act_in_turn(context, role, game, bet(half - shown.turn.bet_so_far))
+    role = context.role_to_act(await context.get_game(NOBODY, game))
+    await _act_in_turn(context, role, game, FOLD)
+    return role
+
+
+async def _all_in_of_three(context: HoldemContext, game: str, short: str) -> bool:
+    """Let all three players put in as much as two of them have; return whether the short one has won anything."""
+    shown = await context.get_game(NOBODY, game)
+    chips = sorted(player.wealth + player.bet_so_far for player in shown.table)
+    if len(chips) != 3:
+        raise NotReached(f"{len(chips)} of 3 players are dealt in")
+    for _ in chips:
+        shown = await context.get_game(NOBODY, game)
+        me = next((player for player in shown.table if player.player_id == shown.turn.player_id), None)
+        if me is None:
+            raise NotReached("it is the turn of no player")
+        amount = min(me.wealth, chips[1] - me.bet_so_far)
+        await _act_in_turn(context, context.role_to_act(shown), game, bet(amount))
+    after = await context.get_game(NOBODY, game)
+    return any(player.player_id == short for player in after.table)
+
+
+async def _act_in_turn(context: HoldemContext, role: str, game: str, act: Mapping[str, int]) -> None:
+    if not role or (await context.act(role, game, act)).status >= 300:
+        raise NotReached("an act in turn is refused")
+
+
 def _small_blind(shown: Game) -> int:
     """Return the place of the small blind at the table. Raises NotReached if nobody has posted it, or several have."""
     places = [place for place, player in enumerate(shown.table) if player.small_blind]
@@ -73,6 +177,11 @@ async def full_table(context: HoldemContext) -> None:
     await fold_to_end(context, game)
     if late not in await _roles_at_table(context, game):
         context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
+        return
+    shown, player = await context.get_game(NOBODY, game), context.player_id(late, game)
+    chips = next((one.wealth + one.bet_so_far for one in shown.table if one.player_id == player), 0)
+    if chips and chips != context.server.stack:
+        context.add_deviation("holdem-3.9", f"{context.server.stack} chips of {late}, as of all who join", f"{chips}")
 
 
 @TABLE_CASES.add("3.9", "the-queue-in-order")

@@ -288,6 +288,13 @@ class Referee:
                 return Violation(clause, found.found, found.allowed, fatal=found.fatal)
         return None
 
+    def _has_ignored_fold(self, observed: ObservedHand, game: Game) -> bool:
+        """Whether the hand goes on as if its last action, a fold, were a check."""
+        if not observed.actions or observed.actions[-1][0] != "fold" or self._cause_clause in INVALID_BET_CLAUSES:
+            return False
+        checked = observed.with_check(len(observed.actions) - 1, card_numbers(game.cards.board))
+        return checked is not None and not checked.is_over() and self._is_right(checked, game)
+
     def _is_right(self, observed: ObservedHand, game: Game) -> bool:
         """Whether a displayed game is right in every respect after an observed hand, or while it runs."""
         if not observed.is_over():
@@ -398,6 +405,10 @@ class Referee:
             is_explained = final_stacks.explaining_clause(found) is not None
             if not is_explained and (folded := self._find_folded_bets(self.last_game, game, violation)):
                 violation = folded
+            elif not is_explained and self._has_ignored_fold(self.last_game, game):
+                violation = Violation(
+                    "holdem-4.6", "a hand that goes on as after a check", "the end of the hand: a fold"
+                )
             elif final_stacks.clause in INVALID_BET_CLAUSES:
                 violation = final_stacks.find_taken_bet(game) or Violation(
                     final_stacks.clause, violation.found, violation.allowed
@@ -449,25 +460,45 @@ class Referee:
             found, due = (", ".join(sorted(players)) for players in (dealt, self._chips))
             yield Violation(clause, f"a hand of {found}", f"one of all seated players: {due}")
             return
+        may_wait = [player for player in table if self._has_only_joined(player, game)]
         self._newcomers.clear()
-        small = blinds[0]
-        button = small if seats == 2 else (small - 1) % seats
-        players = [player.player_id for player in table]
-        self.game = ObservedHand(players, [self._chips[player] for player in players], button, self._stakes)
+        self.game = self._dealt_hand(table, table[blinds[0]])
         self._unseen_bets.clear()
         self._cause_clause = "holdem-6.3"
         if game.cards.board:
             self.is_lost = True
             yield Violation("holdem-5.5", f"the board {' '.join(game.cards.board)} before the flop", "none yet")
             return
-        yield from self._check_button()
-        yield from compare(self.game, game, self._cause_clause, self.clause_counts)
+        violations = [*self._check_button(), *compare(self.game, game, self._cause_clause, self.clause_counts)]
+        if violations and may_wait and (hand := self._right_hand_without(may_wait, game, table[blinds[0]])):
+            names = ", ".join(player.player_id for player in may_wait)
+            violations = [Violation("holdem-5.20", f"{names} at the table", "only players of the hand")]
+            self.game = self._previous_hand = hand
+        yield from violations
+
+    def _dealt_hand(self, table: Sequence[Player], small_blind: Player) -> ObservedHand:
+        """Return the hand of the players at a table, one of whom has the small blind, before anybody has acted."""
+        players, small = [player.player_id for player in table], [*table].index(small_blind)
+        button = small if len(players) == 2 else (small - 1) % len(players)
+        return ObservedHand(players, [self._chips[player] for player in players], button, self._stakes)
+
+    def _right_hand_without(self, waiting: Sequence[Player], game: Game, small_blind: Player) -> ObservedHand | None:
+        """Return the hand that a game shows, its first one, if these players wait; None if it is not right then."""
+        table = [player for player in game.table if player not in waiting]
+        if len(table) < 2 or small_blind not in table:
+            return None
+        hand = self._dealt_hand(table, small_blind)
+        is_right = not [*compare(hand, replace(game, table=table), self._cause_clause, Counter())]
+        return hand if is_right else None
+
+    def _has_only_joined(self, player: Player, game: Game) -> bool:
+        """Whether a player has joined of whom a displayed game shows neither a bet nor the turn."""
+        has_paid = player.bet_so_far or player.small_blind or any(player.player_id in pot.players for pot in game.pots)
+        return player.player_id in self._newcomers and player.player_id != game.turn.player_id and not has_paid
 
     def _waits(self, player: Player, game: Game) -> bool:
         """Whether a player who has joined is shown as one who waits for the next hand: folded, and without a bet."""
-        is_newcomer = player.player_id in self._newcomers and player.player_id != game.turn.player_id
-        has_paid = player.bet_so_far or player.small_blind or any(player.player_id in pot.players for pot in game.pots)
-        return is_newcomer and player.state == "folded" and not has_paid
+        return player.state == "folded" and self._has_only_joined(player, game)
 
     def _posting_seats(self, game: Game) -> Sequence[Seat]:
         """Return the seats whose bet is the small blind, before one with the big blind, where more than two play."""

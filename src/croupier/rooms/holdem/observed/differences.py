@@ -99,7 +99,8 @@ def _compare_turn(
     ):
         clause_counts[clause] += 1
         if found != allowed:
-            yield Violation(clause, f"{what} {found}", f"{allowed}")
+            is_short_blind = what == "bet_to_player" and not observed.board and found == max(hand.bets) < allowed
+            yield Violation("holdem-6.10" if is_short_blind else clause, f"{what} {found}", f"{allowed}")
 
 
 def _describe_turn(observed: ObservedHand, player: Guid) -> str:
