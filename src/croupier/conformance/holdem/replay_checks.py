@@ -156,7 +156,7 @@ class ReplayChecks:
             return not LEAVING_CLAUSES & {*self._clauses} and not own.startswith("holdem-1.")
         if found == NOT_FOUND and own.startswith("holdem-3."):
             return False
-        if own == "holdem-3.8" and route == "holdem-4.1":  # a user in two games, to be told apart in each
+        if own == "holdem-3.8" and route == "holdem-4.1":  # it has to distinguish the games of a user
             return False
         is_valid_bet = any((name, value) == (FOLD_REASON, "") for name, value in expected.headers)
         return is_valid_bet or (route in SETUP_CLAUSES and not own.startswith("holdem-1."))

@@ -30,7 +30,7 @@ LATE_RANK: Final = WALK_RANK
 """A case that plays several hands until luck brings what it is about comes late."""
 
 MAX_SHORT_STACK_HANDS: Final = 8
-"""In so many hands a player with the fewest chips of three wins with a chance of 96 %."""
+"""In one of 8 hands a player with the fewest chips of three wins with a chance of 96 %."""
 
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
 

@@ -49,7 +49,7 @@ class Failed(Ended):
 
 
 class HungUp(Failed):
-    """The table has closed a connection on which it could read every request."""
+    """The program has closed a connection on which it could read every request, or that is new."""
 
     is_certain = True
 
@@ -61,9 +61,13 @@ class ImplementationChoice(Ended):
 
 
 class NonStrict(Ended):
-    """The program needs a tolerance of the protocol; the text says which."""
+    """The program needs a tolerance of the protocol; the text says which, and `clause`, if it is not the case's own."""
 
     outcome = Outcome.NON_STRICT
+
+    def __init__(self, text: str, clause: str = "") -> None:
+        super().__init__(text)
+        self.clause = clause
 
 
 class Unimplemented(Ended):
@@ -90,7 +94,7 @@ def attempt_that_ended(case: Case, error: Ended | None, dialogue: Sequence[Dialo
             return make_attempt(replace(failure, got=failure.got.strip(), cause=cause), dialogue, strict=strict)
         case NonStrict():
             allowed = "what the protocol has, for this is strict"
-            found = Deviation(case.clause, allowed, str(error), outcome=error.outcome)
+            found = Deviation(error.clause or case.clause, allowed, str(error), outcome=error.outcome)
             return make_attempt(found, dialogue, str(error), strict=strict)
         case Ended():
             return Attempt(error.outcome, str(error), dialogue=dialogue)

@@ -17,7 +17,13 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spellin
 from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, wait_for_activity
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
+from croupier.conformance.oldmaid.outcomes import (
+    Failed,
+    HungUp,
+    ImplementationChoice,
+    NonStrict,
+    unfinished_message,
+)
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
     ANSWER_CLAUSE,
@@ -114,7 +120,7 @@ class PlayerReplay:
             await self._wait(timeout, clock() - since)
         await self._require_silence()
         if self._deviation:
-            raise NonStrict(self._deviation)
+            raise NonStrict(self._deviation, "oldmaid-7.4")
         if self._choice:
             raise ImplementationChoice(self._choice)
 
@@ -182,6 +188,8 @@ class PlayerReplay:
         elif connection.has_ended and kind is FoundKind.SILENCE:
             kind = FoundKind.CLOSED
             what = f"the end of the connection to {entry.peer!r}"
+            if connection.is_outgoing and connection.is_unused and not self._is_dropped("table"):
+                return HungUp("oldmaid-3.17", what, f"{expected}: any player may connect", kind=kind)
         return Failed(expected_clause(self._transcript, entry), what, expected, kind=kind)
 
     async def _require_silence(self) -> None:

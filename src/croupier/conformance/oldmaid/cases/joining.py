@@ -22,6 +22,8 @@ CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=Tru
 FREE_TRIES: Final = 10
 """How often a port is named again until the table has noticed that all players of a game are gone."""
 
+MIN_NAMED_PORT: Final = 5000
+
 BRACKETS: Final = frozenset('{}[]"\\')
 BRACKETS_CAUSE: Final = Cause("it looks for the end of a message within strings, too", clause="oldmaid-1.7")
 
@@ -171,18 +173,19 @@ async def _accepts_escaped(nick: str, context: TableContext) -> bool:
 @CASES.add("3.9", "free-again", "A port that was named in a game that is over is free again")
 async def _port_free_again(context: TableContext) -> None:
     await context.learn_table_size()
+    port = context.random.randrange(MIN_NAMED_PORT, 1 << 16)  # other cases may have named the usual one
     first = await context.connect_player()
-    await first.send(Join(first.nick, 4099))
+    await first.send(Join(first.nick, port))
     answer = await first.receive(QUIET_SECONDS)
     if answer is not None and answer.is_error:
         raise NotReached("a join with a port is refused, which the protocol tolerates")
     driven_game = await context.start_game_with([first])
-    if _listed_address(driven_game, first)[1] != 4099:
+    if _listed_address(driven_game, first)[1] != port:
         raise NotReached("the port that a join names is ignored")
     await context.disconnect_all()
     for _ in range(FREE_TRIES):
         second = await context.connect_player()
-        await second.send(Join(second.nick, 4099))
+        await second.send(Join(second.nick, port))
         answer = await second.receive(QUIET_SECONDS)
         if answer is None or not answer.is_error:
             return
