@@ -19,6 +19,9 @@ from croupier.rooms.oldmaid.wire import Dialect, Join
 
 CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=True)
 
+CONSEQUENCE_RANK: Final = 2
+"""A port stays taken also where the table does not notice that players are gone, of which there are other cases."""
+
 FREE_TRIES: Final = 10
 """How often a port is named again until the table has noticed that all players of a game are gone."""
 
@@ -170,7 +173,7 @@ async def _accepts_escaped(nick: str, context: TableContext) -> bool:
     return not (player.is_disconnected or (answer is not None and answer.is_error))
 
 
-@CASES.add("3.9", "free-again", "A port that was named in a game that is over is free again")
+@CASES.add("3.9", "free-again", "A port that was named in a game that is over is free again", rank=CONSEQUENCE_RANK)
 async def _port_free_again(context: TableContext) -> None:
     await context.learn_table_size()
     port = context.random.randrange(MIN_NAMED_PORT, 1 << 16)  # other cases may have named the usual one
