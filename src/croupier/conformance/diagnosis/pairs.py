@@ -11,7 +11,7 @@ luck has shown would be the first thing that is reported.
 """
 
 PROVING_PAIRS: Final = 8
-"""So many pairs are enough if the original fails in all of them, and the other in none."""
+"""The number of pairs that is enough if the original fails in all of them, and the other in none."""
 
 MAX_PAIRS: Final = 60
 """At most this many pairs of tries are made."""
