@@ -10,7 +10,7 @@ from croupier.conformance.holdem.cases import (
     REQUEST_RANK,
     RETRIES,
     ROOM,
-    WALK_RANK,
+    VARIATION_RANK,
     HoldemServerCase,
 )
 from croupier.conformance.holdem.context import QUEUED, HoldemContext
@@ -26,7 +26,7 @@ USUAL_SEATS: Final = 10
 EARLY_RANK: Final = EMPTY_GAME_RANK
 """The button decides whose turn it is: other cases break if it goes astray."""
 
-LATE_RANK: Final = WALK_RANK
+LATE_RANK: Final = VARIATION_RANK
 """A case that plays several hands until luck brings what it is about comes late."""
 
 MAX_SHORT_STACK_HANDS: Final = 8
