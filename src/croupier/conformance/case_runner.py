@@ -80,7 +80,7 @@ class CaseRunner:
             while not self.is_over and (waiting or beside or running):
                 self._start_due(waiting, beside, running)
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                finished = [(running.pop(task), task.result()) for task in done]
+                finished = [(running.pop(task), task.result()) for task in [*running] if task in done]  # in their order
                 if (end := await self._death(result for _, result in finished)) is None:
                     self._record(result for _, result in finished)
                 else:

@@ -70,7 +70,8 @@ def test_a_program_without_a_mutation_has_no_findings(room: str, role: Role) -> 
 def test_some_mutants_are_found(room: str, role: Role) -> None:
     quick = [number for number, each in enumerate(mutations(room, role)) if shows_soon(each)]
     sample = quick[:: max(1, len(quick) // QUICK_SAMPLE)][:QUICK_SAMPLE]
-    LEVELS[room, role].check([attempt(room, role, number, first_only=True) for number in sample])
+    first_only = (room, role) != ("oldmaid", "client")  # luck decides which of its cases, side by side, ends first
+    LEVELS[room, role].check([attempt(room, role, number, first_only=first_only) for number in sample])
 
 
 @pytest.mark.slow
