@@ -16,6 +16,7 @@ import croupier
 from croupier.clients.play import BotTally
 from tests.docstring_examples import run_examples
 from tests.processes import ROOT, Serving
+from tests.sampling import extended
 
 PAGES = [
     ROOT / "README.md",
@@ -165,7 +166,7 @@ KUHN_VALUES = {"book:king-only": 0, "book:no-jack": 1 / 36, "book:always-bet": 1
 """What the equilibrium wins a game against a habit, over both seats, by enumeration."""
 
 
-@pytest.mark.parametrize(("habit", "value"), KUHN_VALUES.items())
+@pytest.mark.parametrize(("habit", "value"), extended(KUHN_VALUES.items(), 4))
 def test_a_match_holds_the_exact_value_in_its_interval(habit: str, value: float) -> None:
     result = croupier.match("kuhn", "equilibrium", habit, hands=20_000, seed=1)
     assert result.low < value < result.high

@@ -13,6 +13,7 @@ from croupier.arena.play import play_chunk
 from croupier.arena.tally import Fault, Tally, merge
 from tests.arena import bots
 from tests.arena.enumeration import exact, pair_values, policy_of
+from tests.sampling import extended
 
 FILE = Path(bots.__file__)
 RAISING_LINE = 1 + next(n for n, line in enumerate(FILE.read_text().splitlines()) if "raise RuntimeError" in line)
@@ -39,7 +40,7 @@ def test_adjustment_does_not_change_what_is_played() -> None:
     assert replace(play_chunk(PLAN, (0, 1), 3), adjusted=None) == plain
 
 
-@pytest.mark.parametrize("opponent", ["book:always-bet", "book:never-bet", "random"])
+@pytest.mark.parametrize("opponent", extended(["book:always-bet", "book:never-bet", "random"], 3))
 @pytest.mark.parametrize("duplicate", [False, True])
 def test_played_hands_have_the_exact_mean_and_variance(opponent: str, duplicate: bool) -> None:
     plan = Plan("kuhn", ("equilibrium", opponent), pairs=20_000, seed=5, duplicate=duplicate, adjust="any")

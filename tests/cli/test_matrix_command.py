@@ -152,6 +152,7 @@ def watched() -> Iterator[StartMatrix]:
         process.stdout.close()
 
 
+@pytest.mark.extended
 def test_the_page_of_a_class_stays_until_an_interrupt(tmp_path: Path, watched: StartMatrix) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada")

@@ -154,6 +154,7 @@ def test_sevenhalf_alone_listens_on_both_ports_unless_one_is_given(monkeypatch: 
     assert {document for _, document in ports} == {None}
 
 
+@pytest.mark.extended
 def test_each_room_logs_to_its_own_private_file(tmp_path: Path) -> None:
     two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
     flags = ("--no-web", "--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
@@ -214,6 +215,7 @@ def test_every_spelling_of_the_ten_can_be_played(ten: str) -> None:
         assert play("blackjack", server.address, "--games", 30)["games"] == 30
 
 
+@pytest.mark.extended
 def test_char8_works_only_if_both_ends_use_it() -> None:
     with Serving("blackjack", "--port", 0, "--dialect", "char8") as server:
         assert play("blackjack", server.address, "--dialect", "char8", "--games", 30)["games"] == 30

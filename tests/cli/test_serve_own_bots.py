@@ -43,6 +43,7 @@ def test_a_class_in_a_file_plays_for_the_house(tmp_path: Path) -> None:
         ),
     ],
 )
+@pytest.mark.extended
 def test_the_house_checks_and_folds_for_a_bot_that_fails_and_logs_why(tmp_path: Path, source: str, reason: str) -> None:
     write(tmp_path, source)
     own = ("--bot", "mine.py:X", "--referee", "--seed", 1, "--log-level", "error")

@@ -79,6 +79,7 @@ def test_kuhn_poker_prints_its_family_of_equilibria() -> None:
 
 
 @pytest.mark.parametrize(("column", "alpha"), [("at_lowest_alpha", Fraction(0)), ("at_highest_alpha", Fraction(1, 3))])
+@pytest.mark.extended
 def test_the_rows_of_kuhn_poker_are_the_published_equilibria(column: str, alpha: Fraction) -> None:
     book = chances(equilibrium_bot(alpha))
     found = rows("kuhn")
@@ -282,6 +283,7 @@ def test_old_maid_is_printed_by_seat(players: int) -> None:
     assert ("player1 loses 1723353095189/3455521292986 of the games" in printed) == (players == 2)
 
 
+@pytest.mark.extended
 def test_simulated_old_maid_prints_confidence_intervals() -> None:
     printed = solved("oldmaid", "--players", 5, "--games", 5_000, "--seed", 7)
     assert "From 5 players on: 5,000 games each with seed 7, and 95 % intervals." in printed
@@ -325,6 +327,7 @@ def test_oldmaid_json_matches_csv() -> None:
         assert {name: str(value) for name, value in record.items()} == row
 
 
+@pytest.mark.extended
 def test_oldmaid_tables_fit_80_columns_without_truncation(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,6 +111,7 @@ class Faults:
         await self._cluster.add(node.node.name)
 
 
+@pytest.mark.extended
 def test_no_act_is_lost_or_applied_twice_whatever_happens_to_nodes(tmp_path: Path) -> None:
     """holdem-3.16, holdem-3.17"""
     url = str(tmp_path / "kept.db")

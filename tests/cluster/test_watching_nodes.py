@@ -268,6 +268,7 @@ def test_all_watchers_of_a_node_share_what_is_sent_and_it_ends_with_the_last(
     run_simulated(main())
 
 
+@pytest.mark.extended
 def test_a_watcher_elsewhere_gets_the_newest_view_after_a_pause(run_simulated: Run) -> None:
     async def main() -> None:
         async with game_watched_elsewhere(bot="script:FLD") as (ada, _, ann, _, events):

@@ -15,6 +15,7 @@ from croupier.conformance.program import free_port
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.clients.all_servers import serving
 from tests.processes import PATIENCE
+from tests.sampling import extended
 
 KUHN = ROOMS["kuhn"]
 
@@ -95,7 +96,7 @@ def short_look(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_look")
 @pytest.mark.parametrize("serve", [answering(b""), answering(b"FAIL W_A", after=PATIENCE)], ids=["silent", "slow"])
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", extended(ROOMS, 3))
 def test_a_server_that_is_silent_or_slow_is_mentioned_but_fine(room: str, serve: Serve) -> None:
     notices: list[str] = []
     assert look_at(serve, room, notices.append) is None

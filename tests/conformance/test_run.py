@@ -81,6 +81,7 @@ def test_what_is_tolerated_is_no_dialect(room: str, words: str) -> None:
     assert report.count(Outcome.NON_STRICT) >= 1
 
 
+@pytest.mark.extended
 def test_two_dialects_are_found_one_behind_the_other() -> None:
     def habit(message: bytes) -> bytes:
         return HABITS["kuhn"]["writes a card as its rank alone"](message).replace(b"BET", b"BRT")

@@ -120,6 +120,7 @@ def test_what_a_house_makes_of_a_tolerance_is_its_choice(room: str, strict: bool
     }
 
 
+@pytest.mark.extended
 def test_what_is_refused_wherever_it_is_said_is_unimplemented() -> None:
     room = HOUSE_ROOMS["blackjack"]
     habit = instead(b"SRD", b"ERR\0\0\x01\xf5")

@@ -71,6 +71,7 @@ def test_values_of_all_states_and_moves_agree_with_brute_force(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", extended(SMALL_GAMES, 3))
+@pytest.mark.extended
 def test_reachable_decisions_are_distinct_and_complete(name: str) -> None:
     brute, solver = brute_force(name), SinglePlayerSolver(SMALL_GAMES[name])
     start = SMALL_GAMES[name].start(1)

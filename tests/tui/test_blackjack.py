@@ -103,6 +103,7 @@ def test_a_closing_house_is_explained(deck: str) -> None:
         ([MON, DEAL, b"RES\x00L\x00\x00\x00\x05", b"MON\x00\x00\x03\xe8"], "pb\rrp", "blackjack-7.2"),
     ],
 )
+@pytest.mark.extended
 def test_a_violation_of_the_house_shows_its_clause(answers: list[bytes], keys: str, clause: str) -> None:
     seen = {"p": "How much do you bet?", "b": "Bet: 10_", "\r": "[h] Hit", "r": "You lose 5 coins."}
     with rogue(answers) as house, sitting(house.port) as seat:

@@ -82,6 +82,7 @@ def test_a_card_is_picked_by_its_key(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.extended
 def test_leaving_during_a_game_needs_confirmation(tmp_path: Path) -> None:
     with offered_three(tmp_path) as seat:
         seat.plays(("q", "You come last if you leave now. Press q again"))

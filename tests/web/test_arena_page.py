@@ -113,6 +113,7 @@ def test_the_page_is_served_until_it_is_closed(tmp_path: Path, played: Tournamen
         httpx.get(address)
 
 
+@pytest.mark.extended
 def test_a_page_whose_folder_cannot_be_read_is_lost(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         (tmp_path / "plan.json").write_text("no plan")

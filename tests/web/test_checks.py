@@ -78,6 +78,7 @@ def test_a_seeded_fault_is_found_and_reported(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.extended
 def test_the_stream_brings_each_state_and_then_ends(run: Run) -> None:
     async def main() -> None:
         async with serve(config=CONFIG) as app, student_server("greets") as target:

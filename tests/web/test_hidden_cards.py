@@ -56,7 +56,7 @@ from croupier.web.records import Records
 from croupier.web.ring_seat import RingTable
 from croupier.web.rooms import RoomEntry
 from tests.rooms.oldmaid.network import Network, Node
-from tests.sampling import example_count
+from tests.sampling import example_count, extended
 from tests.web.app_fixture import Browser, house, serve, stream
 from tests.web.hidden_cards import (
     CONFIG,
@@ -177,7 +177,7 @@ async def play_house(room: HouseRoom, decks: Sequence[Order], moves: Sequence[in
     return Played(recorder.steps, len(recorder.steps), shown)
 
 
-@pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
+@pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
 @given(st.data(), MOVES, SEEDS)
 @settings(max_examples=example_count(30), phases=PHASES)
 def test_swapping_unseen_cards_of_a_house_changes_no_byte(

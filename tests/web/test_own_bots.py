@@ -58,6 +58,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Log:
 @pytest.mark.parametrize(
     ("body", "reason"), [("return view.call", ""), ("raise KeyError(view.hole)", "line 2: KeyError"), ("return -1", "")]
 )
+@pytest.mark.extended
 def test_a_class_in_a_file_plays_holdem_with_a_person(
     run: Run, log: Log, tmp_path: Path, body: str, reason: str
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_program_plays_holdem_with_a_person_until_they_leave(run: Run, log: Lo
     assert log.entries == []
 
 
+@pytest.mark.extended
 def test_a_program_plays_old_maid_with_a_person_until_they_leave(run: Run, log: Log, tmp_path: Path) -> None:
     command, pid = program(tmp_path, "oldmaid", "random", "{host}:{port} --nick {nick}")
 

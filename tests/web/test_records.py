@@ -251,6 +251,7 @@ def field(name: str, page: str) -> str:
     return found[1]
 
 
+@pytest.mark.extended
 def test_a_game_of_a_real_server_is_replayed_and_its_deal_verified(tmp_path: Path) -> None:
     options = ("--store", tmp_path / "store.db", "--deals", tmp_path / "deals", "--journal", "durable")
     with Serving("kuhn", "--port", 0, "--web-port", 0, *options, ready=2) as server:

@@ -158,6 +158,7 @@ def test_one_status_of_the_published_server_is_not_its_dialect() -> None:
     assert failures(found)
 
 
+@pytest.mark.extended
 def test_misspelt_keys_are_one_failure_and_the_rest_is_tested() -> None:
     def change(found: Any) -> Any:
         return recursively(snake)(found) | {"pots": found["pots"] * 2}
