@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from croupier.rooms.holdem.live_history import LiveHistory, is_running
@@ -187,6 +187,7 @@ def act_at_random(house: HouseFixture, luck: Random) -> None:
 
 @pytest.mark.parametrize("rules", [{}, {"ante": 3}, {"straddle": 40}, {"pause_seconds": 1.0}, {"dialect": "hspe-go"}])
 @given(st.integers(0, 10**6), st.sampled_from([None, "ann"]))
+@example(3264, None)  # a player who wins with the last chips posts the big blind of the next hand with all that was won
 def test_every_win_is_described_with_its_chips(rules: dict[str, Any], seed: int, user: str | None) -> None:
     house = HouseFixture(seed=seed, stack=2000, **rules)
     house.join(*USERS)

@@ -77,9 +77,9 @@ class LiveHistory:
         board, holes = before.cards.board, [one for one in (before.cards.hole, game.cards.hole) if one]
         if game.cards.board[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
             return True
-        stacks = {one.player_id: one.wealth for one in before.table}
+        seen = {one.player_id: one for one in before.table}
         small_blind = next((one.player_id for one in game.table if one.small_blind), self._small_blind)
-        paid_out = any(one.wealth > stacks.get(one.player_id, one.wealth) for one in game.table)
+        paid_out = any(_has_gained(seen.get(one.player_id, one), one) for one in game.table)
         return paid_out or small_blind != self._small_blind
 
     def _begin_hand(self, game: Game) -> None:
@@ -206,6 +206,11 @@ class LiveHistory:
             self._texts.append(own.fill(**args))
         else:
             self._texts.append(other.fill(name=player_name(player), **args))
+
+
+def _has_gained(before: Player, now: Player) -> bool:
+    """Return whether a player has more chips, with or without the bets of the round: within a hand, nobody has."""
+    return now.wealth > before.wealth or now.wealth + now.bet_so_far > before.wealth + before.bet_so_far
 
 
 def outcome(net: int) -> Text:

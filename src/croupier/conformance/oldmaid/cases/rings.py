@@ -25,8 +25,8 @@ from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 MAX_GAMES: Final = 6
 """The number of games to play until the program has lost, or not lost."""
 
-LATE_SECONDS: Final = 0.7
-"""How long after the list the left neighbour begins to listen; croupier players retry for 5 seconds."""
+LATE_SECONDS: Final = 0.2
+"""How long after the list the left neighbour begins to listen: any time in which a player tries again is longer."""
 
 DELIVERY_SALT: Final = 21
 """The game in which messages arrive in pieces."""
