@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
@@ -27,6 +28,13 @@ def test_saved_hands_equal_the_played_hands() -> None:
     assert dict(again) == {1: first, 2: second} == dict(hands)
     assert again.snapshots() == hands.snapshots() == tuple(Raw(each.json) for each in (first, second))
     assert FinishedHand.from_snapshot(HandSnapshot.from_json(first.json)) == first
+
+
+@pytest.mark.parametrize("wrong", [{"players": ("ann",)}, {"guids": ("a", "b", "c")}, {"players": (), "guids": ()}])
+def test_a_saved_hand_has_a_player_and_a_guid_for_each_seat(wrong: dict[str, tuple[str, ...]]) -> None:
+    (hand,) = finished(1)
+    with pytest.raises(ValueError, match="allowed: 2 of each"):
+        FinishedHand.from_snapshot(replace(hand.snapshot(), **wrong))
 
 
 @pytest.mark.parametrize(("most", "left"), [(3, [2, 3, 4]), (1, [4]), (0, [])])

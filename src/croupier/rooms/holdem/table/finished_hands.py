@@ -43,6 +43,9 @@ class FinishedHand(Struct, frozen=True, dict=True):
     def from_snapshot(cls, snapshot: HandSnapshot) -> Self:
         """Restore a saved hand. Raises ValueError if it is invalid."""
         hand = Hand.from_json(bytes(snapshot.hand))
+        counts, seats = (len(snapshot.players), len(snapshot.guids)), len(hand.stacks)
+        if counts != (seats, seats):
+            raise ValueError(f"found {counts[0]} players with {counts[1]} GUIDs in a hand; allowed: {seats} of each")
         return cls(
             snapshot.table, snapshot.number, snapshot.deal, snapshot.players, snapshot.guids, hand, snapshot.faults
         )
