@@ -10,9 +10,7 @@ from tests.conformance.house_fixture import HouseFixture, run_cases
 from tests.conformance.mutants.blackjack import state_of
 from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
-from tests.conformance.mutants.mutation import Mutation, text_of
-from tests.conformance.mutants.operators import only_in
-from tests.conformance.mutants.purses import add_coins
+from tests.conformance.mutants.purses import moving
 from tests.conformance.suites import server_cases
 
 ROOM = HOUSE_ROOMS["blackjack"]
@@ -54,15 +52,7 @@ def test_a_connection_that_begins_with_other_coins_is_found(words: str, case: st
 def test_coins_that_a_refused_message_moves_are_found(
     sent: str, state: str, coins: int, case: str, clause: str
 ) -> None:
-    mutation = Mutation(
-        room="blackjack",
-        role="server",
-        operator="moved",
-        state=state,
-        what=sent,
-        clauses=frozenset({clause}),
-        after=only_in(lambda each: text_of(each.message)[:3] == sent and each.state == state, add_coins(coins)),
-    )
+    mutation = moving("blackjack", sent, state, coins, clause)
     result = run_case(MutantHouse(ROOM, mutation, state_of, {}), f"blackjack/{case}")
     assert result.failure is not None, result
     assert result.failure.clause == clause

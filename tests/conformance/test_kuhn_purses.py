@@ -29,9 +29,7 @@ from croupier.rooms.kuhn.wire import ACTN, NO_COINS, STRT, Message
 from tests.conformance.house_fixture import HouseFixture, new_bench, run_cases
 from tests.conformance.mutants.kuhn import state_of
 from tests.conformance.mutants.mutant_house import MutantHouse
-from tests.conformance.mutants.mutation import Mutation, text_of
-from tests.conformance.mutants.operators import only_in
-from tests.conformance.mutants.purses import add_coins
+from tests.conformance.mutants.purses import moving
 from tests.conformance.suites import server_cases
 from tests.sampling import example_count, extended
 
@@ -205,16 +203,7 @@ def test_a_house_with_another_purse_than_the_known_one_fails() -> None:
 )
 def test_coins_that_a_refused_message_moves_are_found(sent: str, state: str, coins: int, clause: str) -> None:
     (case,) = (each for each in server_cases(ROOM) if each.id == "kuhn/7.4/every-payment")
-    is_there = only_in(lambda each: (text_of(each.message), each.state) == (sent, state), add_coins(coins))
-    mutation = Mutation(
-        room="kuhn",
-        role="server",
-        operator="moved",
-        state=state,
-        what=sent,
-        clauses=frozenset({clause}),
-        after=is_there,
-    )
+    mutation = moving("kuhn", sent, state, coins, clause)
     (result,) = asyncio.run(run_cases(MutantHouse(ROOM, mutation, state_of, {}), ROOM, [case]))
     assert result.failure is not None
     assert result.failure.clause == clause

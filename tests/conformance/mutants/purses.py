@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.conformance.mutants.mutation import Situation, Tamper
+from tests.conformance.mutants.mutation import Mutation, Situation, Tamper, text_of
+from tests.conformance.mutants.operators import only_in
 
 
 def add_coins(coins: int) -> Tamper:
@@ -13,6 +14,19 @@ def add_coins(coins: int) -> Tamper:
         table._purse.coins = max(0, table._purse.coins + coins)
 
     return tamper
+
+
+def moving(room: str, sent: str, state: str, coins: int, clause: str) -> Mutation:
+    """A house that moves coins when a message that begins with `sent` arrives in a state, which violates a clause."""
+    return Mutation(
+        room=room,
+        role="server",
+        operator="moved",
+        state=state,
+        what=sent,
+        clauses=frozenset({clause}),
+        after=only_in(lambda each: text_of(each.message).startswith(sent) and each.state == state, add_coins(coins)),
+    )
 
 
 def paying(is_paid: Callable[[Situation, int], bool], factor: float) -> tuple[Tamper, Tamper]:

@@ -90,7 +90,7 @@ async def button_after_leavers(context: HoldemContext) -> None:
 
 @TABLE_CASES.add("3.14", "with-new-chips", further_clauses=("holdem-3.1",))
 async def joins_again(context: HoldemContext) -> None:
-    """A player who has left and joins again brings the chips of one who joins for the first time."""
+    """A player who leaves and joins again gets new chips, as at the first time."""
     game, stack = await context.seat("ann", "bob"), context.server.stack
     role = await _lose_half(context, game)
     await context.leave(role, game)
@@ -103,7 +103,7 @@ async def joins_again(context: HoldemContext) -> None:
 
 @TABLE_CASES.add("6.12", "a-short-stack-wins", rank=LATE_RANK)
 async def short_stack_wins(context: HoldemContext) -> None:
-    """A player who is all-in with few chips cannot win a side pot: the referee looks at the chips after each hand."""
+    """A player who is all-in does not win the side pot. The referee checks the chips after each hand."""
     await context.register("cid")
     for _ in range(MAX_SHORT_STACK_HANDS):
         game = await context.seat("ann", "bob")
@@ -119,7 +119,7 @@ async def short_stack_wins(context: HoldemContext) -> None:
 
 
 async def _lose_half(context: HoldemContext, game: str) -> str:
-    """Let one of two players bet half the stack, the other call and fold after the flop; return who has folded."""
+    """Play a hand in which a player loses half the stack, by a fold after the flop; return the role of that player."""
     half = context.server.stack // 2
     for _ in range(2):
         shown = await context.get_game(NOBODY, game)
@@ -174,7 +174,8 @@ async def full_table(context: HoldemContext) -> None:
     if len((await context.get_game(NOBODY, game)).table) > len(seated):
         context.add_deviation("holdem-3.1", f"at most {len(seated)} players at the table", "more")
     await context.leave(seated[0], game)
-    await fold_to_end(context, game)
+    if late not in await _roles_at_table(context, game):  # else the next hand has begun, the first one of `late`
+        await fold_to_end(context, game)
     if late not in await _roles_at_table(context, game):
         context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
         return

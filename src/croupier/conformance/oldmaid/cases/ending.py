@@ -179,7 +179,7 @@ async def _finished_player_disconnects(context: TableContext) -> None:
     )
 
 
-@CASES.add("9.4", "over-and-gone", "When the game is over its loser may leave, and stays the one who has lost")
+@CASES.add("9.4", "over-and-gone", "The loser of a game that is over may leave, and the status does not change")
 async def _loser_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3, drawn=CARD_COUNT)
     await driven_game.play()

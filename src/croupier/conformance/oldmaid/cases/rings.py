@@ -26,7 +26,7 @@ MAX_GAMES: Final = 6
 """The number of games to play until the program has lost, or not lost."""
 
 LATE_SECONDS: Final = 0.2
-"""How long after the list the left neighbour begins to listen: any time in which a player tries again is longer."""
+"""How long after the list the left neighbour begins to listen. Players try again for longer; the time is a setting."""
 
 DELIVERY_SALT: Final = 21
 """The game in which messages arrive in pieces."""
