@@ -54,6 +54,18 @@ def test_a_stranger_is_not_accused(room: str, role: str, selection: str, options
     assert (run.status, {result["outcome"] for result in run.results} >= {"PASS"}) == (0, True)
 
 
+@pytest.mark.extended
+def test_a_server_with_one_game_has_its_first_button_where_a_case_needs_it() -> None:
+    run = check("holdem", "server", Reading("--created never --games one --button random"), selection="holdem/4")
+    notes = {result["note"] for result in run.results if result["outcome"] == "SKIP"}
+    assert notes == {"the cards decide it: --deck-flag has the server deal them"}
+
+
+def test_a_parser_that_does_not_tell_numbers_apart_is_tolerated() -> None:
+    run = check("holdem", "server", Reading("--parser loose"), selection="holdem/4.17")
+    assert (run.status, {result["outcome"] for result in run.results}) == (0, {"NON-STRICT"})
+
+
 def test_a_player_with_a_nick_of_its_own_is_not_accused() -> None:
     program = command("oldmaid", "client").replace("{nick}", "student")
     assert check_simulated(["oldmaid/1.4/table-in-pieces", "--client", program]).status == 0

@@ -163,6 +163,8 @@ class Game:
             self.queue.remove(one)
             return
         self.seats[self.seats.index(one)] = None
+        if not self.sitting():
+            self.button = None
         one.folded = True
         if not self.running:
             self.fill_seats()

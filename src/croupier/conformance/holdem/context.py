@@ -213,9 +213,10 @@ class HoldemContext(Exchange):
         return game
 
     async def _find_empty_game(self) -> str:
-        """Return the GUID of a game without players that no case uses, "" if there is none."""
+        """Return the GUID of a game without players that no other case uses, "" if there is none."""
         games = [game.game_id for game in await self.list_games() if not game.table]
-        return next((game for game in games if game not in self.server.games_in_use), "")
+        used_by_others = self.server.games_in_use - self._games
+        return next((game for game in games if game not in used_by_others), "")
 
     async def seat(self, *roles: str, game: str = "") -> str:
         """Seat roles in a game of their own, in this order; return its GUID. Raises CaseAborted or NotReached."""

@@ -35,11 +35,16 @@ class CaseAborted(Exception):
 
 
 def default_outcome(name: str) -> Outcome:
-    """Return the outcome of a deviation: FAIL if the document or a ruling on it fixes the clause, CHOICE otherwise."""
+    """Return the outcome of a deviation: FAIL if the document or a ruling on it fixes the clause, CHOICE otherwise.
+
+    NON_STRICT if the clause is tolerated.
+    """
     if name.startswith(DIALECT_CLAUSE_PREFIX):
         return Outcome.FAIL
-    is_choice = name.startswith(ADDITION_CLAUSE_PREFIX) or find_clause(name).is_open
-    return Outcome.CHOICE if is_choice else Outcome.FAIL
+    clause = find_clause(name)
+    if clause.is_tolerated:
+        return Outcome.NON_STRICT
+    return Outcome.CHOICE if name.startswith(ADDITION_CLAUSE_PREFIX) or clause.is_open else Outcome.FAIL
 
 
 def deviation(clause: str, expected: str, actual: str, outcome: Outcome | None = None, **more: Any) -> HttpDeviation:
