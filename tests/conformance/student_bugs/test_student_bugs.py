@@ -75,7 +75,7 @@ QUICK = (
     ("oldmaid_table", "address-taken-after-game", "oldmaid/3.9/free-again"),
     ("oldmaid_table", "requests-lost-while-waiting", "oldmaid/3.9/joins-twice"),
     ("oldmaid_table", "last-cards-means-out", "oldmaid/5.10/not-out-yet"),
-    ("oldmaid_table", "loser-leaves-and-is-out", "oldmaid/9.4/over-and-gone"),
+    ("oldmaid_table", "last-cards-listed-out", "oldmaid/5.10/not-out-yet"),
     ("holdem_client", "ascii-only", "holdem/1.5/letters-of-the-world"),
     ("holdem_client", "expiry-without-decimals", "holdem/4.1/against-one-who-calls"),
     ("holdem_server", "other-bodies-not-read", "holdem/1.8/after-a-body"),

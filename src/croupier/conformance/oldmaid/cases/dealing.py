@@ -253,14 +253,19 @@ async def _pair_with_picked_card(context: TableContext) -> None:
 async def _last_cards_claim(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
+    refused_draw = None
     try:
         await driven_game.draw_more()
     except Failed as failed:
-        await player.send(Status(), is_judged=False)
-        status = (await player.receive_answer("oldmaid-6.5")).message
-        if isinstance(status, Standing) and player.nick in status.outside:
-            failed.amend(clause="oldmaid-5.10")  # that player cannot draw because it is out
-        raise
+        refused_draw = failed
+    await player.send(Status(), is_judged=False)
+    answer = await player.receive_answer("oldmaid-6.5")
+    if isinstance(answer.message, Standing) and player.nick in answer.message.outside:
+        if refused_draw is None:
+            raise answer.failure("oldmaid-5.10", f"{player.nick} in the game")
+        refused_draw.amend(clause="oldmaid-5.10")  # that player cannot draw because it is out
+    if refused_draw is not None:
+        raise refused_draw
 
 
 async def _last_cards_form(clause: str, keys: str, description: str, context: TableContext) -> None:

@@ -56,8 +56,14 @@ async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = 
     if isinstance(found, Standing) and found != wanted and clause != "oldmaid-6.5":
         if not clause.startswith(("oldmaid-6.", "oldmaid-9.")):
             clause = "oldmaid-6.8" if game.game.is_over and found.inside != wanted.inside else "oldmaid-6.6"
-        raise answer.failure(clause, str(wanted))
+        raise answer.failure("oldmaid-5.10" if _is_out_too_early(game, found) else clause, str(wanted))
     player.judge_answer(Status(), answer)
+
+
+def _is_out_too_early(game: DrivenGame, found: Standing) -> bool:
+    """Whether all that is wrong is that a player without cards, who has not sent out_of_cards yet, is listed as out."""
+    empty_handed = [player.nick for player in game.players_inside if not game.hand(player)]
+    return [*found.outside] in [[*game.game.standing.outside, nick] for nick in empty_handed]
 
 
 for clause, slug, title in (
@@ -179,7 +185,12 @@ async def _finished_player_disconnects(context: TableContext) -> None:
     )
 
 
-@CASES.add("9.4", "over-and-gone", "The loser of a game that is over may leave, and the status does not change")
+@CASES.add(
+    "9.4",
+    "over-and-gone",
+    "The loser of a game that is over may leave, and the status does not change",
+    failure_is_choice=True,
+)
 async def _loser_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3, drawn=CARD_COUNT)
     await driven_game.play()
