@@ -38,6 +38,7 @@ SELECTIONS = [
     ("holdem", "server", "holdem/1", "--framing http10"),
     ("oldmaid", "client", "oldmaid/7.2", ""),
     ("oldmaid", "client", "oldmaid/7.9/left-is-out", "--out again"),
+    ("oldmaid", "client", "oldmaid/1.2", "--discards late"),
 ]
 """A program with options, and the cases that it passes."""
 

@@ -158,6 +158,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--listen named"),
         ("", "--json compact", "--json pretty"),
         ("", "--status-seconds 0.2", "--end stay"),
+        ("", "--discards late"),
         ("", "--lost-turn wait"),
         ("", "--out again"),
         ("", "--pick-pause 0", "--pick-pause 0.1"),

@@ -163,8 +163,6 @@ class Game:
             self.queue.remove(one)
             return
         self.seats[self.seats.index(one)] = None
-        if not self.sitting():
-            self.button = None
         one.folded = True
         if not self.running:
             self.fill_seats()
@@ -173,6 +171,8 @@ class Game:
             self.go_on(self.turn)
 
     def begin_if_possible(self):
+        if not self.sitting():
+            self.button = None
         if self.running or self.resting or len(self.sitting()) < 2:
             return
         numbers = [number for number, seat in enumerate(self.seats) if seat]

@@ -7,6 +7,7 @@ Each option is another legal reading of what the document leaves open; `--help` 
 
 import argparse
 import asyncio
+import itertools
 import random
 import sys
 
@@ -125,15 +126,18 @@ class Player:
         """Put a card at a random place in the hand, and discard the pair that it makes."""
         card = tuple(card)
         self.hand.insert(self.random.randrange(len(self.hand) + 1), card)
-        for other in self.hand:
-            if other is not card and other[0] == card[0] and COLOUR[other[1]] == COLOUR[card[1]]:
-                pair = sorted((card, other), key=lambda one: ORDER.index(one[1]))
+        if self.deck_is_empty or self.options.discards == "early":
+            await self.discard_pairs()
+
+    async def discard_pairs(self):
+        for first, second in itertools.combinations(self.hand.copy(), 2):
+            if first[0] == second[0] and COLOUR[first[1]] == COLOUR[second[1]]:
+                pair = sorted((first, second), key=lambda one: ORDER.index(one[1]))
                 for one in pair:
                     self.hand.remove(one)
                 last = self.deck_is_empty and not self.hand
                 request = {"cmd": "discard", "cards": [list(one) for one in pair]}
                 await self.ask_table(request | {"last_cards": "true" if last else "false"})
-                return
 
     async def report_if_out(self):
         if not self.hand and not self.is_out and self.deck_is_empty:
@@ -328,6 +332,7 @@ class Player:
 
     async def take_offer(self, peer, number):
         self.deck_is_empty = True
+        await self.discard_pairs()
         await self.report_if_out()
         if self.is_out:
             await peer.send({"result": "out"})
@@ -355,6 +360,7 @@ def parse_options():
     parser.add_argument("--listen", choices=["same", "named"], default="same")
     parser.add_argument("--json", choices=["plain", "compact", "pretty"], default="plain")
     parser.add_argument("--ending", choices=["\n", "\r\n", ""], default="\n")
+    parser.add_argument("--discards", choices=["early", "late"], default="early")
     parser.add_argument("--lost-turn", choices=["retake", "wait"], default="retake")
     parser.add_argument("--end", choices=["status", "stay"], default="status")
     parser.add_argument("--out", choices=["skip", "again"], default="skip")

@@ -301,13 +301,37 @@ def test_pair_discarded_by_another_player_is_no_fault_of_its_holder() -> None:
     assert clauses(referee, nick, left, Offer(held)) == []
 
 
-def test_pair_kept_when_passing_the_turn() -> None:
-    """oldmaid-5.11"""
-    for when in (drawn, lambda *found: not drawn(*found)):
-        referee, nick, *_ = game_point(Discard, when)
-        left = {"ann": "bob", "bob": "cyd", "cyd": "ann"}[nick]
-        passes = Offer(len(referee.holders[nick])) if drawn(referee) else YourTurn()
-        assert clauses(referee, nick, left, passes) == [(nick, "oldmaid-5.11")]
+LEFT = {"ann": "bob", "bob": "cyd", "cyd": "ann"}
+
+
+def test_pair_kept_when_offering() -> None:
+    """oldmaid-5.11, oldmaid-5.13"""
+    referee, nick, *_ = game_point(Discard, drawn)
+    assert clauses(referee, nick, LEFT[nick], Offer(len(referee.holders[nick]))) == [(nick, "oldmaid-5.11")]
+
+
+def test_pair_kept_by_who_discards_while_cards_are_drawn() -> None:
+    """oldmaid-5.11, oldmaid-5.13"""
+    referee, nick, _, sent = game_point(Discard, lambda *found: not drawn(*found))
+    assert clauses(referee, nick, LEFT[nick], YourTurn()) == []
+    assert discard_verdicts(referee, nick, sent, THROWN) == [(nick, "oldmaid-5.11")]
+
+
+def test_pair_kept_after_another_was_discarded_while_cards_are_drawn() -> None:
+    """oldmaid-5.11, oldmaid-5.13"""
+
+    def has_discarded(referee: Referee, nick: str, *_: object) -> bool:
+        return not drawn(referee) and referee.players[nick].discards_early
+
+    referee, nick, *_ = game_point(Discard, has_discarded)
+    assert clauses(referee, nick, LEFT[nick], YourTurn()) == [(nick, "oldmaid-5.11")]
+
+
+def test_pairs_kept_until_all_cards_are_drawn() -> None:
+    """oldmaid-5.13"""
+    referee, nick, _, sent = game_point(Discard, drawn)
+    referee.players[nick].keeps_pairs = True
+    assert discard_verdicts(referee, nick, sent, THROWN) == []
 
 
 def test_out_of_cards_with_cards() -> None:

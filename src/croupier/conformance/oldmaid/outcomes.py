@@ -1,7 +1,7 @@
 """Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -74,6 +74,10 @@ class Unimplemented(Ended):
     """The program refuses something that the protocol defines; the text says what."""
 
     outcome = Outcome.UNIMPLEMENTED
+
+
+KEEPS_PAIRS: Final = "it keeps its pairs until all cards are drawn (oldmaid-5.13)"
+"""What a player does that follows another sentence of the document than ours."""
 
 
 def may_come_from_reads(failure: Failure) -> bool:

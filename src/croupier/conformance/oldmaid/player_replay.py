@@ -18,6 +18,7 @@ from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, wait_for_activity
 from croupier.conformance.oldmaid.outcomes import (
+    KEEPS_PAIRS,
     Failed,
     HungUp,
     ImplementationChoice,
@@ -89,7 +90,7 @@ class PlayerReplay:
         self._context = context
         self._endpoints = context.endpoints
         self._program = program
-        self._extra_seconds = 0.0
+        self._extra_seconds = _first_extra_seconds(transcript)
         self._connections: dict[str, ProgramConnection] = {}
         self._peers_left: set[str] = set()
         self._lines_left = [*replay_lines(transcript)]
@@ -102,6 +103,7 @@ class PlayerReplay:
         self._peers_out: set[str] = set()
         self._last_received: dict[str, Mapping[str, Any]] = {}
         self._last_peer = ""  # the peer last written to since the program has sent anything
+        self._may_keep_pairs = True  # it knows of cards in the deck, and has discarded no pair so far
         self._endpoints.on_connection = self._on_connection
 
     async def play(self) -> None:
@@ -151,8 +153,11 @@ class PlayerReplay:
     async def _wait(self, timeout: float, waited: float) -> None:
         """Wait for activity. Raises Failed on a timeout, or if the program has exited."""
         entry = self._lines_left[0]
-        optional = entry.kind == "<" and entry.wanted.get("cmd") == "status"
+        command = entry.wanted.get("cmd") if entry.kind == "<" else None
+        optional = command == "status"
         if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
+            if command == "discard" and self._may_keep_pairs:
+                raise ImplementationChoice(KEEPS_PAIRS)
             if not optional:
                 raise self._missing_failure(f"nothing within {timeout:g} seconds", FoundKind.SILENCE)
             self._skip(entry)
@@ -239,6 +244,8 @@ class PlayerReplay:
                 self._offered_counts[name] = value["num_cards"]
             if value == OUT_VALUE:
                 self._peers_out.add(name)
+            if isinstance(value, dict) and (value.get("cmd") == "offer" or value.get("result") == "last_card"):
+                self._may_keep_pairs = False
         self._connections[name].send(self._with_real_names(entry.data))
         return True
 
@@ -257,6 +264,7 @@ class PlayerReplay:
         received = connection.received.popleft()
         self._last_peer = ""
         wanted, command = entry.wanted, received.json_object.get("cmd")
+        self._may_keep_pairs &= command != "discard"
         if command == "status" != wanted.get("cmd"):
             connection.send(json.dumps(self._standing()).encode() + b"\n")
             return True
@@ -382,9 +390,14 @@ def cases() -> Sequence[PlayerCase]:
             transcript.title.removeprefix("player: "),
             rank=max(map(_rank, [transcript, *premises])) + bool(premises),
             failure_is_choice=is_free(transcript),
-            beside=any(entry.seconds >= LONG_PAUSE_SECONDS for entry in replay_lines(transcript)),
+            beside=_first_extra_seconds(transcript) > 0.0,
         )(partial(_play, transcript))
     return found
+
+
+def _first_extra_seconds(transcript: Transcript) -> float:
+    """Return the first long pause: a player that connects before it does anything else needs it at the beginning."""
+    return next((entry.seconds for entry in replay_lines(transcript) if entry.seconds >= LONG_PAUSE_SECONDS), 0.0)
 
 
 def _rank(transcript: Transcript) -> int:

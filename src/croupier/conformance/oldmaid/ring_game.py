@@ -23,6 +23,9 @@ MAX_MESSAGES_AFTER_DEATH: Final = 150
 
 MAX_MESSAGES: Final = 6000
 
+RETRY_SECONDS: Final = 5.0
+"""How much longer a program may be silent after a death: it may try to connect to the dead player (oldmaid-9.5)."""
+
 ANSWERS: Final[Mapping[type[Message], str]] = {YourTurn: "ok to your_turn", Offer: "ok to offer", Pick: "card"}
 """The answer to a request of another player, see `USUAL_CLAUSES`."""
 
@@ -109,7 +112,8 @@ async def _wait_until(
         if ring.message_count > MAX_MESSAGES:
             raise NotReached(f"after {MAX_MESSAGES:,} messages the game had not ended")
         waited, joined = clock() - ring.last_activity, ring.endpoints.nick is not None
-        if waited > (context.timeout if joined else context.start_timeout):
+        retry_seconds = 0.0 if ring.death_message_count is None else RETRY_SECONDS
+        if waited > (context.timeout + retry_seconds if joined else context.start_timeout):
             raise _stall_failure(ring, f"nothing within {waited:.0f} seconds", FoundKind.SILENCE)
         ring.endpoints.activity.clear()
         end = await wait_for_activity(ring.endpoints, program)

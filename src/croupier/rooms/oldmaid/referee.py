@@ -291,6 +291,8 @@ class Referee:
         player.last_received = None
         if accepted:
             player.hand -= {a, b}
+            assert self._turn_checker is not None, "it begins with the game"
+            self._turn_checker.on_discard(player)
         else:
             player.refused_pairs.add((min(a, b), max(a, b)))
 

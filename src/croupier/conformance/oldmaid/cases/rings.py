@@ -9,7 +9,7 @@ from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
+from croupier.conformance.oldmaid.outcomes import KEEPS_PAIRS, Failed, ImplementationChoice, NonStrict
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import ProgramRing
 from croupier.conformance.oldmaid.ring_game import (
@@ -101,6 +101,12 @@ async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
         if (ring.referee.loser == ring.endpoints.nick) is loses:
             return
     raise NotReached(f"in {MAX_GAMES} games of two it has {'not lost' if loses else 'always lost'}")
+
+
+async def _time_of_discards(context: PlayerContext) -> None:
+    ring = await share_game(context, 2, 0, salt=2)
+    if ring.referee.players[ring.endpoints.nick or ""].keeps_pairs:
+        raise ImplementationChoice(KEEPS_PAIRS)
 
 
 async def _hand_in_random_order(context: PlayerContext) -> None:
@@ -202,6 +208,9 @@ def cases() -> Sequence[PlayerCase]:
         ("6.1", "rid-of-her", "A player that is out of cards reports it", False),
     ):
         found.add(clause, slug, title, rank=RESULT_RANK)(partial(_play_until_result, loses=loses))
+    found.add("5.13", "time-of-discards", "Pairs go at once, or when all cards are drawn", rank=RESULT_RANK)(
+        _time_of_discards
+    )
     found.add("7.8", "random-place", "A card is put at a random place in the hand", rank=RESULT_RANK)(
         _hand_in_random_order
     )
