@@ -37,6 +37,7 @@ from croupier.net.event_loop import start_task
 from croupier.net.limits import EndpointLimits
 from croupier.net.listening_socket import LISTEN_BACKLOG, bind_sockets, bound_address
 from croupier.net.outgoing import connect_from
+from croupier.net.prompt_connection import PromptConnection
 from croupier.net.proxy_listener import ProxyListener
 from croupier.net.recorder import Recorder
 from croupier.net.stop_listening import stop_listening
@@ -143,14 +144,20 @@ class Endpoint:
         return bound_address(sockets[0])
 
     async def connect(
-        self, peer: Peer, address: Address, ssl: SSLContext | None = None, *, local_address: Address | None = None
+        self,
+        peer: Peer,
+        address: Address,
+        ssl: SSLContext | None = None,
+        *,
+        local_address: Address | None = None,
+        acknowledges_at_once: bool = False,
     ) -> None:
         """Connect to an address, optionally from a local one. The session receives Joined, or Left with the reason.
 
-        `local_address` may be an address that this endpoint listens on. Raises LocalAddressError if the operating
-        system does not allow that.
+        `local_address` may be an address that this endpoint listens on. `acknowledges_at_once`: see `PromptConnection`.
+        Raises LocalAddressError if the operating system does not allow that.
         """
-        connection = Connection(self, peer)
+        connection = PromptConnection(self, peer) if acknowledges_at_once else Connection(self, peer)
         try:
             check_port(address[1])
             async with asyncio.timeout(self.limits.connect_timeout):

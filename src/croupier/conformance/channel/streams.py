@@ -1,7 +1,11 @@
 """Streams to a server under test, which keep what has arrived before a reset."""
 
 import asyncio
+from collections.abc import Iterable
 from ssl import SSLContext
+from typing import SupportsIndex
+
+from croupier.net.prompt_connection import acknowledge_at_once
 
 
 class ReceivedStream(asyncio.StreamReader):
@@ -11,6 +15,17 @@ class ReceivedStream(asyncio.StreamReader):
     """
 
     was_reset = False
+    _connected: asyncio.BaseTransport
+
+    def set_transport(self, transport: asyncio.BaseTransport) -> None:
+        """See `asyncio.StreamReader`."""
+        self._connected = transport
+        super().set_transport(transport)
+
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        """See `asyncio.StreamReader`. What has arrived is acknowledged at once, for servers that write in parts."""
+        acknowledge_at_once(self._connected)
+        super().feed_data(data)
 
     def set_exception(self, exc: Exception) -> None:
         """See `asyncio.StreamReader`."""

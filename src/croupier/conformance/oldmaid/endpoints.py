@@ -17,6 +17,7 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.event_loop import wait_set
+from croupier.net.prompt_connection import acknowledge_at_once
 from croupier.net.stop_listening import stop_listening
 from croupier.rooms.oldmaid.wire import Dialect, Join
 
@@ -65,6 +66,7 @@ class ProgramConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read messages of the program."""
+        acknowledge_at_once(self._transport)
         for message in self.reader.feed(data):
             self.has_received = True
             self._endpoints.add_line(CLIENT, self, message.data)

@@ -54,7 +54,7 @@ class TcpHouse:
             probe, lambda: DialectCodec(self._dialect), SilentLogger(), observers=[watch], limits=self._limits
         )
         local_address = (probe.local_host, 0) if probe.local_host else None
-        await endpoint.connect(HOUSE, self._address, self._ssl, local_address=local_address)
+        await endpoint.connect(HOUSE, self._address, self._ssl, local_address=local_address, acknowledges_at_once=True)
         try:
             await over.wait()
         except asyncio.CancelledError:
