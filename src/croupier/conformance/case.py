@@ -41,7 +41,8 @@ class Case:
     unique in its role and never changes. `title` is a sentence for people. Cases with a lower `rank` run first: simple
     ones before those that many faults break. `retries` says how often a case is tried until it has come up `hits`
     times; once is enough to pass. A case that runs `beside` others spends its time waiting. `failure_is_choice`: the
-    document leaves open what it is about, and a failure is an implementation choice.
+    document leaves open what it is about, and a failure is an implementation choice. With a `dialect` of the room, the
+    case is only for programs that speak it.
     """
 
     clause: str
@@ -52,6 +53,7 @@ class Case:
     retries: Retries = NO_RETRIES
     beside: bool = False
     failure_is_choice: bool = False
+    dialect: str = ""
 
     @property
     def id(self) -> str:

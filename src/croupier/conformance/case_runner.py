@@ -192,6 +192,8 @@ class CaseRunner:
 
     async def _decide(self, case: Case, started_at: float) -> Attempt:
         """Try a case until it has come up often enough, or has failed."""
+        if case.dialect not in {"", self._bench.dialect}:
+            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}", applies=False)
         missed: list[Attempt] = []
         hits: list[Attempt] = []
         number = 0

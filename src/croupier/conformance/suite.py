@@ -43,6 +43,10 @@ class Config:
     ssl: SSLContext | None = None
     server: ServerProcess | None = None
 
+    def known_dialect(self, default: str = "document") -> str:
+        """Return the dialect of the room that the program is known to speak."""
+        return str(getattr(self.known_options, "dialect", default))
+
 
 class Attempt(NamedTuple):
     """One try of a case.
@@ -84,11 +88,6 @@ class Attempt(NamedTuple):
         return (self.outcome, self.failure.clause) == (other.outcome, other.failure.clause)
 
 
-def inapplicable(dialect: str) -> Attempt:
-    """The attempt of a case about a dialect that the program does not speak."""
-    return Attempt(Outcome.SKIP, f"only in the dialect {dialect}", is_final=True, applies=False)
-
-
 class TargetGone(ConnectionError):
     """The server under test accepts no connections any more."""
 
@@ -101,6 +100,9 @@ class Bench:
 
     replay_tries = 1
     """How often the same steps are replayed until they show the failure: more than once if it depends on luck."""
+
+    dialect = "document"
+    """The dialect of the room that the program speaks, as far as known."""
 
     @property
     def lanes(self) -> int:

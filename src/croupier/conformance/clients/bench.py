@@ -32,7 +32,7 @@ from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config, Suite, inapplicable
+from croupier.conformance.suite import Attempt, Bench, Config, Suite
 from croupier.conformance.timeouts import cancel_tasks, wait_first
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
@@ -110,6 +110,7 @@ class HouseClientBench(Bench):
 
     def __init__(self, test_data: ClientTestData, config: Config) -> None:
         self._test_data = test_data
+        self.dialect = config.known_dialect()
         self._config = config
         self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
         self._observations: dict[str, ClientObservation] = {}
@@ -132,9 +133,6 @@ class HouseClientBench(Bench):
         """See `Bench.attempt`."""
         if self._absent_cases >= MAX_SILENT_CASES:
             return Attempt(Outcome.SKIP, "the program has never connected before")
-        dialect = getattr(self._config.known_options, "dialect", "document")
-        if case.dialect and case.dialect != dialect:
-            return inapplicable(case.dialect)
         observation, attempt = await self._try(case, number, is_patient=is_patient)
         self._observations[case.id] = observation
         return attempt

@@ -70,7 +70,6 @@ class CaseKind(Enum):
 class HouseClientCase(Case):
     """A case for clients: the state that is tested, and how the house behaves (`setup`, `mutation`).
 
-    `dialect` is the dialect of the room in which it is played, empty for any.
     `baseline` is the same case without its special feature: what fails there as well is not on the clause of this case.
     `transcript_steps` is the part of the house if it is taken from a transcript. `may_be_silent`: the client need not
     send anything.
@@ -79,7 +78,6 @@ class HouseClientCase(Case):
     kind: CaseKind
     state: ClientTestState
     setup: HouseSetup
-    dialect: str = ""
     mutation: Mutation = unchanged
     baseline: "HouseClientCase | None" = None
     transcript_steps: tuple[TranscriptStep, ...] | None = None

@@ -8,14 +8,13 @@ failure is a choice; `button: any` if the first button does not matter.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final, cast
+from typing import Final
 
 from croupier.conformance.case import Case, Retries
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.replay import first_to_join, replay
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
-from croupier.rooms.holdem.wire import Dialect
 
 ROOM: Final = "holdem"
 
@@ -49,13 +48,11 @@ class HoldemServerCase(Case):
     """A case for servers: `play` records deviations, of which those from `clauses` count: its own, and further ones.
 
     Without `play` the result comes from walks (see `walks`), and if it `judges_deals` from all cards in them.
-    `dialect`: the case is only for servers of this dialect. `needs_luck`: only a server that deals the deck of the case
-    can be tested.
+    `needs_luck`: only a server that deals the deck of the case can be tested.
     """
 
     play: Play | None = None
     further_clauses: tuple[str, ...] = ()
-    dialect: Dialect | None = None
     judges_deals: bool = False
     needs_luck: bool = False
 
@@ -94,7 +91,7 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
             rank=_rank_of(transcript),
             retries=RETRIES,
             needs_luck=transcript.head.get("needs") == "luck",
-            dialect=cast(Dialect | None, transcript.head.get("dialect")),
+            dialect=transcript.head.get("dialect", ""),
         )
         for transcript in transcripts(ROOM)
         if not transcript.head.keys() & CONFIGURED_HEAD_KEYS

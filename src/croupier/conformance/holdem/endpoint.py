@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from secrets import randbelow
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -68,7 +68,7 @@ class ServerUnderTest:
         self.address = address
         self._ssl = config.ssl
         self.detected_dialect: HttpDialect | None = config.dialect
-        self.dialect: Dialect = getattr(config.known_options, "dialect", "readme")
+        self.dialect = cast(Dialect, config.known_dialect("readme"))
         if self.detected_dialect is not None and self.detected_dialect.published is not None:
             self.dialect = self.detected_dialect.published
         self.answer_timeout = AnswerTimeout(config.timeout)

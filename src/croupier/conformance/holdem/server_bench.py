@@ -25,7 +25,7 @@ from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config, TargetGone, inapplicable
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.core.errors import FoundKind
 from croupier.core.http_transcript import NOBODY
 from croupier.core.session import Address
@@ -94,6 +94,7 @@ class HoldemServerBench(Bench):
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
         self._server = ServerUnderTest(address, self._config)
+        self.dialect = self._server.dialect
         self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
         if self._config.deals_deck:  # a hand to learn from would take the deck
             self._has_learned = True
@@ -109,8 +110,6 @@ class HoldemServerBench(Bench):
     async def attempt(self, case: HoldemServerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- the server alone has luck
         """See `Bench.attempt`."""
         server = self._server
-        if case.dialect is not None and case.dialect != server.dialect:
-            return inapplicable(case.dialect)
         if case.needs_luck and not self._config.deals_deck:
             needed = "the cards decide it: --deck-flag has the server deal them"
             return Attempt(Outcome.SKIP, needed, is_final=True, applies=False)

@@ -54,7 +54,7 @@ class PlayerContext:
         """Return endpoints for one more program, and show their dialogue from now on."""
         self.endpoints = ProgramEndpoints(
             delivery=self.delivery,
-            dialect=cast(Dialect, getattr(self.config.known_options, "dialect", "document")),
+            dialect=cast(Dialect, self.config.known_dialect()),
             detected_dialect=self.config.dialect,
         )
         return self.endpoints

@@ -26,7 +26,7 @@ class TableUnderTest:
 
     def __init__(self, address: Address, config: Config) -> None:
         self.address = address
-        self.dialect = cast(Dialect, getattr(config.known_options, "dialect", "document"))
+        self.dialect = cast(Dialect, config.known_dialect())
         self.detected_dialect: JsonDialect | None = config.dialect
         self.strict = config.strict
         self.timeout = AnswerTimeout(config.timeout)

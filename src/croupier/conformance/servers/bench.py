@@ -20,7 +20,7 @@ from croupier.conformance.servers.scenarios import hang_up_after, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
-from croupier.conformance.suite import Attempt, Bench, Config, inapplicable
+from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -56,6 +56,7 @@ class HouseBench(Bench):
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self._test_data = test_data
         self._conversations = Conversations(test_data, target, config)
+        self.dialect = config.known_dialect()
         self._config = config
         self._known_options = config.known_options
         self._strict = config.strict
@@ -80,9 +81,6 @@ class HouseBench(Bench):
 
     async def attempt(self, case: HouseServerCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
-        dialect = getattr(self._known_options, "dialect", "document")
-        if case.dialect and case.dialect != dialect:
-            return inapplicable(case.dialect)
         if case.judges_deals and self._conversations.deals.has_seen_enough:
             return self._conversations.deals.judge()
         if self._process is not None and self._process.leaving_cause is not None and self._needs_next_client(case):

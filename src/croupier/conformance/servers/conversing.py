@@ -77,6 +77,7 @@ class Conversations:
         self._referees = None if source is None else source(config.known_options)
         self._target = target
         self._known_options = config.known_options
+        self._dialect = config.known_dialect()
         self._strict = config.strict
         self._has_tls = config.ssl is not None
         self._answered_openings: set[bytes] = set()
@@ -120,7 +121,7 @@ class Conversations:
             self._test_data,
             encode,
             timeout,
-            getattr(self._known_options, "dialect", "document"),
+            self._dialect,
             Counter() if started_clients is None else started_clients,
             earlier,
         )

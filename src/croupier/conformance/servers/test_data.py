@@ -99,14 +99,12 @@ type Scenario = Callable[[ScenarioContext], ClientScript]
 class HouseServerCase(Case):
     """A case for servers. Its scenarios have a connection each, one after the other, or all at the same time.
 
-    `dialect` names the dialect of the room in which it is played, empty for that of the document. If it `judges_deals`,
-    its scenarios are played until enough games were dealt, and all games of the run are judged.
+    If it `judges_deals`, its scenarios are played until enough games were dealt, and all games of the run are judged.
     """
 
     scenarios: tuple[Scenario, ...]
     is_concurrent: bool = False
     delivery: Delivery = WHOLE
-    dialect: str = ""
     judges_deals: bool = False
 
 
