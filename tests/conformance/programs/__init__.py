@@ -13,6 +13,6 @@ FOLDER = Path(__file__).parent
 
 def command(room: str, role: str, habit: str = "honest", *flags: object) -> str:
     """Return the command of a program: `command("kuhn", "client", "quotes")`."""
-    parts = [sys.executable, "-I", "-S", str(FOLDER / f"{room}_{role}.py")]
+    parts = [sys.executable, "-S", str(FOLDER / f"{room}_{role}.py")]
     parts += ["{host}", "{port}"] if role == "client" else ["{port}"]
-    return " ".join([*map(shlex.quote, parts[:4]), *parts[4:], "--habit", habit, *map(str, flags)])
+    return " ".join([*map(shlex.quote, parts[:3]), *parts[3:], "--habit", habit, *map(str, flags)])

@@ -1,18 +1,16 @@
 """A student's client of blackjack, in plain Python; `--habit` makes it break one rule.
 
-    python -I -S blackjack_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
+    python -S blackjack_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
 
 It bets ten coins or what it has, hits below a random total, surrenders now and then, and sends STP at the end.
 """
 
-import os
-import random
-import socket
 import struct
 import sys
 import time
+from typing import NoReturn
 
-HANG_SECONDS = 600.0
+from plumbing import HANG_SECONDS, ClientPeer, Options
 
 MUTATIONS = {
     "quotes": lambda data: b'"' + data + b'"',
@@ -49,58 +47,36 @@ BETS = {
 """Mutations of numbers, by habit."""
 
 
-class Client:
-    def __init__(self, host: str, port: int, habit: str, rng: random.Random) -> None:
-        self.habit = habit
-        self.rng = rng
-        self.unread = b""
-        self.soft_limit = 0 if habit == "counts-aces-as-one" else 11
-        self.connection = socket.create_connection((host, port))
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+class Client(ClientPeer):
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self.soft_limit = 0 if self.habit == "counts-aces-as-one" else 11
 
     def send(self, data: bytes) -> None:
         data = MUTATIONS.get(self.habit, bytes)(data)
         self.connection.sendall(data)
 
-    def read_exactly(self, length: int) -> bytes:
-        while len(self.unread) < length:
-            data = self.connection.recv(4096)
-            if not data:
-                self.exit()
-            self.unread += data
-        found, self.unread = self.unread[:length], self.unread[length:]
-        return found
-
     def receive(self) -> tuple[str, bytes]:
         """Return the next frame of the house: its header and fields."""
         if self.habit == "one-read":
-            data = self.connection.recv(1024)
-            if not data:
-                self.exit()
+            data = self.read_once()
             return self.check_end(data[:3].decode("latin-1"), data[3:])
         name = self.read_exactly(3).decode("latin-1")
         sizes = {"MON": 4, "CRD": 6, "TRN": 0, "RES": 6, "ERR": 4, "STP": 0}
         if name not in sizes:
-            self.connection.close()
-            sys.exit(f"I cannot read {name!r}")
+            self.leave(f"I cannot read {name!r}")
         return self.check_end(name, self.read_exactly(sizes[name]))
 
     def check_end(self, name: str, fields: bytes) -> tuple[str, bytes]:
         if name == "STP" or (name == "ERR" and fields[:4] == struct.pack(">i", 300)):
-            self.exit()
+            self.on_end()
         return name, fields
 
-    def exit(self) -> None:
-        """Exit after the house has disconnected."""
-        if self.habit == "clings":
-            time.sleep(HANG_SECONDS)
-        if self.habit == "crashes-at-the-end":
-            os.abort()
+    def on_end(self) -> NoReturn:
         if self.habit == "plays-on":
             self.connection.sendall(b"PLY")
             time.sleep(HANG_SECONDS)
-        self.connection.close()
-        sys.exit(0)
+        super().on_end()
 
     def require(self, *names: str) -> tuple[str, bytes]:
         name, fields = self.receive()
@@ -118,8 +94,7 @@ class Client:
         if self.habit == "crashes":
             raise RuntimeError("index out of range")
         if self.habit == "leaves-in-a-round":
-            self.connection.close()
-            sys.exit(0)
+            self.leave()
         if purse <= 0 and self.habit != "bets-without-coins":
             return False
         coins = min(10, purse) if self.habit not in {"bets-without-coins", "always-bets-ten"} else 10
@@ -176,28 +151,17 @@ class Client:
 
 
 def main() -> None:
-    host, port, *flags = sys.argv[1:]
-    given = dict(zip(flags[::2], flags[1::2], strict=True))
-    habit = given.get("--habit", "honest")
-    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
-    if habit == "never-connects":
-        time.sleep(HANG_SECONDS)
-    if habit == "ends-at-once":
-        sys.exit("I cannot find my configuration")
-    client = Client(host, int(port), habit, rng)
-    if habit == "silent":
-        client.connection.recv(1)
-        time.sleep(HANG_SECONDS)
-    for _ in range(int(given.get("--games", 12))):
+    options = Options(2)
+    client = Client(options)
+    for _ in range(options.games):
         if not client.game():
             break
-        if habit == "moves-when-over":
+        if options.habit == "moves-when-over":
             client.send(b"MOV\0S")
-    if habit == "ends-with-status-1":
-        client.connection.close()
-        sys.exit(1)
+    if options.habit == "ends-with-status-1":
+        client.leave(1)
     client.send(b"STP")
-    if habit != "does-not-wait":
+    if options.habit != "does-not-wait":
         client.receive()
     client.connection.close()
 

@@ -1,18 +1,15 @@
 """A student's server of blackjack, in plain Python; `--habit` makes it break one rule.
 
-    python -I -S blackjack_server.py PORT [--habit NAME] [--seed N]
+    python -S blackjack_server.py PORT [--habit NAME] [--seed N]
 
 It serves every client in a thread of its own.
 """
 
-import random
 import socket
 import struct
-import sys
-import threading
 import time
 
-HANG_SECONDS = 600.0
+from plumbing import HANG_SECONDS, Disconnected, Options, TablePeer, serve
 
 RANKS = "A23456789TJQK"
 DECK = [rank + suit for rank in RANKS for suit in "HDSC"]
@@ -53,16 +50,9 @@ def total(cards: list[str]) -> int:
     return found
 
 
-class Disconnected(Exception):
-    """The client has disconnected, or must be disconnected."""
-
-
-class Table:
-    def __init__(self, connection: socket.socket, habit: str, rng: random.Random) -> None:
-        self.connection = connection
-        self.habit = habit
-        self.rng = rng
-        self.unread = b""
+class Table(TablePeer):
+    def __init__(self, connection: socket.socket, options: Options) -> None:
+        super().__init__(connection, options)
         self.purse = 1000
 
     def send(self, *frames: bytes) -> None:
@@ -71,17 +61,6 @@ class Table:
     def send_error(self, reason: int = 501) -> None:
         if self.habit != "never-refuses":
             self.send(frame("ERR", "", reason))
-
-    def read_exactly(self, length: int) -> bytes:
-        while len(self.unread) < length:
-            data = self.connection.recv(4096)
-            if not data:
-                raise Disconnected
-            if self.habit == "one-read":
-                data = data[:length]
-            self.unread += data
-        found, self.unread = self.unread[:length], self.unread[length:]
-        return found
 
     def receive(self) -> tuple[str, bytes]:
         """Return the next frame that is not ignored."""
@@ -101,6 +80,8 @@ class Table:
                 self.send_error()
 
     def run(self) -> None:
+        if self.habit == "greets":
+            self.connection.sendall(frame("MON", "", 1000))
         while True:
             name, _ = self.receive()
             if name != "PLY":
@@ -170,33 +151,5 @@ class Table:
         self.send(frame("RES", result, coins))
 
 
-def serve(connection: socket.socket, habit: str, rng: random.Random) -> None:
-    """Run one conversation to its end."""
-    with connection:
-        try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if habit == "greets":
-                connection.sendall(frame("MON", "", 1000))
-            Table(connection, habit, rng).run()
-        except (Disconnected, OSError):
-            if habit == "never-closes":
-                time.sleep(HANG_SECONDS)
-
-
-def main() -> None:
-    port, *flags = sys.argv[1:]
-    given = dict(zip(flags[::2], flags[1::2], strict=True))
-    habit = given.get("--habit", "honest")
-    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
-    if habit == "never-listens":
-        time.sleep(HANG_SECONDS)
-    if habit == "ends-at-once":
-        sys.exit("I cannot find my configuration")
-    with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
-        while True:
-            connection, _ = listening.accept()
-            threading.Thread(target=serve, args=(connection, habit, rng), daemon=True).start()
-
-
 if __name__ == "__main__":
-    main()
+    serve(Table)

@@ -1,16 +1,14 @@
 """A student's client of Kuhn poker, in plain Python; `--habit` makes it break one rule.
 
-    python -I -S kuhn_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
+    python -S kuhn_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
 
 It sits in both seats in turn, acts at random, and sends DISC at the end.
 """
 
-import random
-import socket
 import sys
 import time
 
-HANG_SECONDS = 600.0
+from plumbing import HANG_SECONDS, ClientPeer, Options
 
 MUTATIONS = {
     "quotes": lambda text: f'{text[:5]}"{text[5:]}"' if len(text) > 4 else text,
@@ -32,61 +30,35 @@ MUTATIONS = {
 """Mutations of sent messages, by habit."""
 
 
-class Client:
-    def __init__(self, host: str, port: int, habit: str, rng: random.Random) -> None:
-        self.habit = habit
-        self.rng = rng
-        self.unread = b""
-        self.connection = socket.create_connection((host, port))
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
+class Client(ClientPeer):
     def send(self, text: str) -> None:
         data = MUTATIONS.get(self.habit, str)(text)
         self.connection.sendall(data.encode("utf-16-be" if self.habit == "utf-16" else "latin-1"))
 
-    def read_exactly(self, length: int) -> str:
-        while len(self.unread) < length:
-            data = self.connection.recv(4096)
-            if not data:
-                self.exit()
-            self.unread += data
-        found, self.unread = self.unread[:length], self.unread[length:]
-        return found.decode("latin-1")
+    def read_text(self, length: int) -> str:
+        return self.read_exactly(length).decode("latin-1")
 
     def receive(self) -> str:
         """Return the next message of the house."""
         if self.habit in {"one-read", "one-read-anew"}:
-            data = self.connection.recv(1024)
-            if not data:
-                self.exit()
+            data = self.read_once()
             text = data.decode("latin-1")[: 8 if self.habit == "one-read" else None]
         else:
             while self.unread[:1] in {b"\r", b"\n"} and self.unread:
                 self.unread = self.unread[1:]
-            code = self.read_exactly(4)
+            code = self.read_text(4)
             while code[:1] in {"\r", "\n", " "}:
-                code = code[1:] + self.read_exactly(1)
-            text = code if code.upper() == "DISC" else code + self.read_exactly(4)
+                code = code[1:] + self.read_text(1)
+            text = code if code.upper() == "DISC" else code + self.read_text(4)
             if text[5:6] == '"':
-                text = text[:5] + text[6:] + self.read_exactly(1)
-                text += self.read_exactly(1)
+                text = text[:5] + text[6:] + self.read_text(1)
+                text += self.read_text(1)
                 text = text[:8]
         if self.habit != "case-sensitive":
             text = text.upper()
         if text == "DISC":
-            self.exit()
+            self.on_end()
         return text
-
-    def exit(self) -> None:
-        """Exit after the house has disconnected."""
-        if self.habit == "clings":
-            time.sleep(HANG_SECONDS)
-        if self.habit == "crashes-at-the-end":
-            import os
-
-            os.abort()
-        self.connection.close()
-        sys.exit(0)
 
     def game(self, seat: int) -> bool:
         """Play one game; return False when the purse is empty."""
@@ -100,8 +72,7 @@ class Client:
         if text[:7] != "CARD C_":
             raise ValueError(text)
         if self.habit == "leaves-in-a-game":
-            self.connection.close()
-            sys.exit(0)
+            self.leave()
         if self.habit == "crashes":
             raise RuntimeError("index out of range")
         if seat == 2:
@@ -142,29 +113,20 @@ class Client:
 
 
 def main() -> None:
-    host, port, *flags = sys.argv[1:]
-    given = dict(zip(flags[::2], flags[1::2], strict=True))
-    habit = given.get("--habit", "honest")
-    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
-    if habit == "never-connects":
-        time.sleep(HANG_SECONDS)
-    if habit == "ends-at-once":
-        sys.exit("I cannot find my configuration")
-    if habit == "chatty":
+    options = Options(2)
+    if options.habit == "chatty":
         sys.stdout.write("debug " * 100_000)
-    client = Client(host, int(port), habit, rng)
-    if habit == "silent":
-        client.connection.recv(1)
-    if habit == "acts-first":
+    client = Client(options)
+    if options.habit == "acts-first":
         client.send("ACTN BET")
-    if habit == "http":
+    if options.habit == "http":
         client.connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
-    for number in range(int(given.get("--games", 12))):
+    for number in range(options.games):
         if not client.game(1 + number % 2):
             break
-        if habit == "acts-when-over":
+        if options.habit == "acts-when-over":
             client.send("ACTN FLD")
-    if habit == "never-leaves":
+    if options.habit == "never-leaves":
         client.connection.recv(1)
         time.sleep(HANG_SECONDS)
     client.send("DISC")

@@ -1,18 +1,13 @@
 """A student's server of Kuhn poker, in plain Python; `--habit` makes it break one rule.
 
-    python -I -S kuhn_server.py PORT [--habit NAME] [--seed N]
+    python -S kuhn_server.py PORT [--habit NAME] [--seed N]
 
 It acts at random, and serves every client in a thread of its own.
 """
 
-import os
-import random
 import socket
-import sys
-import threading
-import time
 
-HANG_SECONDS = 600.0
+from plumbing import Disconnected, Options, TablePeer, serve
 
 CARDS = "JQK"
 CODES = {"STRT": ("P_1", "P_2"), "ACTN": ("CHK", "BET", "CAL", "FLD"), "CARD": ("C_J", "C_Q", "C_K"), "FAIL": ()}
@@ -29,55 +24,38 @@ MUTATIONS = {
 """Mutations of sent messages, by habit."""
 
 
-class Disconnected(Exception):
-    """The client has disconnected, or must be disconnected."""
-
-
-class HungUp(Disconnected):
-    """The client has disconnected without a goodbye."""
-
-
-class Table:
-    def __init__(self, connection: socket.socket, habit: str, rng: random.Random) -> None:
-        self.connection = connection
-        self.habit = habit
-        self.rng = rng
-        self.unread = b""
+class Table(TablePeer):
+    def __init__(self, connection: socket.socket, options: Options) -> None:
+        super().__init__(connection, options)
         self.coins = 10
 
     def send(self, *texts: str) -> None:
         self.connection.sendall("".join(MUTATIONS.get(self.habit, str)(text) for text in texts).encode("latin-1"))
 
-    def read_exactly(self, length: int) -> str:
+    def read_text(self, length: int) -> str:
         if self.habit == "one-read":
             data = self.unread or self.connection.recv(1024)
             self.unread = data[length:]
             if not data:
                 raise Disconnected
             return data[:length].decode("latin-1")
-        while len(self.unread) < length:
-            data = self.connection.recv(4096)
-            if not data:
-                raise HungUp
-            self.unread += data
-        found, self.unread = self.unread[:length], self.unread[length:]
-        return found.decode("latin-1")
+        return self.read_exactly(length).decode("latin-1")
 
     def receive(self) -> tuple[str, str]:
         """Return the next known message: its code and argument."""
         while True:
-            code = self.read_exactly(4)
+            code = self.read_text(4)
             while code[0] in "\r\n ":
-                code = code[1:] + self.read_exactly(1)
+                code = code[1:] + self.read_text(1)
             code = code if self.habit == "case-sensitive" else code.upper()
             if code == "DISC":
                 raise Disconnected
-            if code not in CODES or self.read_exactly(1) != " ":
+            if code not in CODES or self.read_text(1) != " ":
                 self.send("FAIL W_A", "DISC")
                 raise Disconnected
-            argument = self.read_exactly(3)
+            argument = self.read_text(3)
             if argument[0] == '"':
-                argument = argument[1:] + self.read_exactly(2)
+                argument = argument[1:] + self.read_text(2)
                 if argument[3] != '"':
                     self.send("FAIL W_A", "DISC")
                     raise Disconnected
@@ -166,36 +144,5 @@ class Table:
         return self.send(shown)
 
 
-def serve(connection: socket.socket, habit: str, rng: random.Random) -> None:
-    """Run one conversation to its end."""
-    with connection:
-        try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            Table(connection, habit, rng).run()
-            connection.shutdown(socket.SHUT_WR)
-        except (Disconnected, OSError) as error:
-            if habit == "ends-at-hang-up" and type(error) is not Disconnected:
-                os._exit(3)
-            if habit == "never-closes":
-                time.sleep(HANG_SECONDS)
-        if habit == "serves-once":
-            os._exit(0)
-
-
-def main() -> None:
-    port, *flags = sys.argv[1:]
-    given = dict(zip(flags[::2], flags[1::2], strict=True))
-    habit = given.get("--habit", "honest")
-    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
-    if habit == "never-listens":
-        time.sleep(HANG_SECONDS)
-    if habit == "ends-at-once":
-        sys.exit("I cannot find my configuration")
-    with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
-        while True:
-            connection, _ = listening.accept()
-            threading.Thread(target=serve, args=(connection, habit, rng), daemon=True).start()
-
-
 if __name__ == "__main__":
-    main()
+    serve(Table)

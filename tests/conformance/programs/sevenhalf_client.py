@@ -1,18 +1,13 @@
 """A student's client of seven and a half, in plain Python; `--habit` makes it break one rule.
 
-    python -I -S sevenhalf_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
+    python -S sevenhalf_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
 
 It raises now and then, draws below a random number of points, and disconnects at the end.
 """
 
-import os
-import random
-import socket
 import struct
-import sys
-import time
 
-HANG_SECONDS = 600.0
+from plumbing import ClientPeer, Options
 
 HALVES = {**{str(rank): 2 * rank for rank in range(1, 8)}, "s": 1, "c": 1, "r": 1}
 
@@ -49,34 +44,15 @@ RAISES = {
 """Mutations of numbers, by habit."""
 
 
-class Client:
-    def __init__(self, host: str, port: int, habit: str, rng: random.Random) -> None:
-        self.habit = habit
-        self.rng = rng
-        self.unread = b""
-        self.over = False
-        self.connection = socket.create_connection((host, port))
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
+class Client(ClientPeer):
     def send(self, data: bytes) -> None:
         data = MUTATIONS.get(self.habit, bytes)(data)
         self.connection.sendall(data.decode("latin-1").encode("utf-16-be") if self.habit == "utf-16" else data)
 
-    def read_exactly(self, length: int) -> bytes:
-        while len(self.unread) < length:
-            data = self.connection.recv(4096)
-            if not data:
-                self.exit()
-            self.unread += data
-        found, self.unread = self.unread[:length], self.unread[length:]
-        return found
-
     def receive(self) -> tuple[str, bytes]:
         """Return the next message of the house: its code and argument."""
         if self.habit == "one-read":
-            data = self.connection.recv(1024)
-            if not data:
-                self.exit()
+            data = self.read_once()
             return data[:4].decode("latin-1").upper(), data[5:]
         if self.habit == "one-message":
             self.unread = b""
@@ -120,24 +96,14 @@ class Client:
         """Handle a message that cannot be read."""
         if self.habit == "reads-on":
             return "CARD", b"1o"
-        self.connection.close()
-        sys.exit(f"I cannot read {name!r}")
-
-    def exit(self) -> None:
-        """Exit after the house has disconnected."""
-        if self.habit == "clings":
-            time.sleep(HANG_SECONDS)
-        if self.habit == "crashes-at-the-end":
-            os.abort()
-        self.connection.close()
-        sys.exit(0)
+        return self.leave(f"I cannot read {name!r}")
 
     def start(self) -> int:
         """Request a game; return the starting bet."""
         self.send(b"STRT")
         name, argument = self.receive()
         if name == "ERRO":
-            self.exit()
+            self.on_end()
         if name != "STBT":
             raise ValueError(name)
         bet = struct.unpack(">i", argument)[0]
@@ -148,8 +114,7 @@ class Client:
     def game(self) -> None:
         bet = self.start()
         if self.habit == "leaves-in-a-game":
-            self.connection.close()
-            sys.exit(0)
+            self.leave()
         if self.habit == "crashes":
             raise RuntimeError("index out of range")
         points = 0
@@ -205,23 +170,13 @@ class Client:
 
 
 def main() -> None:
-    host, port, *flags = sys.argv[1:]
-    given = dict(zip(flags[::2], flags[1::2], strict=True))
-    habit = given.get("--habit", "honest")
-    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
-    if habit == "never-connects":
-        time.sleep(HANG_SECONDS)
-    if habit == "ends-at-once":
-        sys.exit("I cannot find my configuration")
-    client = Client(host, int(port), habit, rng)
-    if habit == "silent":
-        client.connection.recv(1)
-        time.sleep(HANG_SECONDS)
-    if habit == "http":
+    options = Options(2)
+    client = Client(options)
+    if options.habit == "http":
         client.connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
-    for _ in range(int(given.get("--games", 12))):
+    for _ in range(options.games):
         client.game()
-        if habit == "passes-when-over":
+        if options.habit == "passes-when-over":
             client.send(b"PASS")
     client.connection.close()
 

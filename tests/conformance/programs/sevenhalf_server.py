@@ -1,18 +1,14 @@
 """A student's server of seven and a half, in plain Python; `--habit` makes it break one rule.
 
-    python -I -S sevenhalf_server.py PORT [--habit NAME] [--seed N]
+    python -S sevenhalf_server.py PORT [--habit NAME] [--seed N]
 
 It serves every client in a thread of its own.
 """
 
-import random
-import socket
 import struct
-import sys
-import threading
 import time
 
-HANG_SECONDS = 600.0
+from plumbing import HANG_SECONDS, Disconnected, TablePeer, serve
 
 HALVES = {**{str(rank): 2 * rank for rank in range(1, 8)}, "s": 1, "c": 1, "r": 1}
 DECK = [rank + suit for rank in HALVES for suit in "oceb"]
@@ -40,34 +36,13 @@ MUTATIONS = {
 """Mutations of sent messages, by habit."""
 
 
-class Disconnected(Exception):
-    """The client has disconnected, or must be disconnected."""
-
-
-class Table:
-    def __init__(self, connection: socket.socket, habit: str, rng: random.Random) -> None:
-        self.connection = connection
-        self.habit = habit
-        self.rng = rng
-        self.unread = b""
-
+class Table(TablePeer):
     def send(self, *words: bytes) -> None:
         self.connection.sendall(b"".join(MUTATIONS.get(self.habit, bytes)(word) for word in words))
 
     def send_error(self, reason: bytes = b"not now") -> None:
         if self.habit != "never-refuses":
             self.send(b"ERRO %02d%s" % (len(reason), reason))
-
-    def read_exactly(self, length: int) -> bytes:
-        while len(self.unread) < length:
-            data = self.connection.recv(4096)
-            if not data:
-                raise Disconnected
-            if self.habit == "one-read":
-                data = data[:length]
-            self.unread += data
-        found, self.unread = self.unread[:length], self.unread[length:]
-        return found
 
     def fail_unreadable(self) -> None:
         self.send_error(b"I cannot read this")
@@ -120,6 +95,8 @@ class Table:
             self.read_exactly(4)
 
     def run(self) -> None:
+        if self.habit == "greets":
+            self.connection.sendall(b"STBT \0\0\0\x64")
         late = False
         while True:
             name, _ = self.receive()
@@ -191,33 +168,5 @@ class Table:
         return words[::-1] if self.habit == "pays-first" else words
 
 
-def serve(connection: socket.socket, habit: str, rng: random.Random) -> None:
-    """Run one conversation to its end."""
-    with connection:
-        try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if habit == "greets":
-                connection.sendall(b"STBT \0\0\0\x64")
-            Table(connection, habit, rng).run()
-        except (Disconnected, OSError):
-            if habit == "never-closes":
-                time.sleep(HANG_SECONDS)
-
-
-def main() -> None:
-    port, *flags = sys.argv[1:]
-    given = dict(zip(flags[::2], flags[1::2], strict=True))
-    habit = given.get("--habit", "honest")
-    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
-    if habit == "never-listens":
-        time.sleep(HANG_SECONDS)
-    if habit == "ends-at-once":
-        sys.exit("I cannot find my configuration")
-    with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
-        while True:
-            connection, _ = listening.accept()
-            threading.Thread(target=serve, args=(connection, habit, rng), daemon=True).start()
-
-
 if __name__ == "__main__":
-    main()
+    serve(Table)
