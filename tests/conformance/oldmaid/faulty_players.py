@@ -177,17 +177,12 @@ def also_sends(kind: type[Message], extra: Message, times: int = 1) -> Callable[
     return make
 
 
-def never_errs() -> Mutation:
-    """Sends no errors."""
+def _is_error(message: Message) -> bool:
+    return isinstance(message, Reply) and message.result == "error"
 
-    def mutation(_: Player, __: Event[Any], effects: Effects) -> Effects:
-        return [
-            effect
-            for effect in effects
-            if not (isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error")
-        ]
 
-    return mutation
+never_errs = replaces(lambda _, message: None if _is_error(message) else message)
+"""Sends no errors."""
 
 
 def gives_up(clause: str) -> Callable[[], Mutation]:

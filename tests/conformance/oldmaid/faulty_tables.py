@@ -181,73 +181,46 @@ def _refuses(effect: Effect[Any]) -> bool:
     return isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error"
 
 
-def changes_replies(change: Callable[[Reply], Message]) -> Callable[[], Mutation]:
-    """Changes all replies."""
-
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
-        return [
-            Send(effect.peer, change(effect.message))
-            if isinstance(effect, Send) and isinstance(effect.message, Reply)
-            else effect
-            for effect in effects
-        ]
-
-    return lambda: mutation
+def changes_effects(change: Callable[[Any], Sequence[Effect[Any]]]) -> Callable[[], Mutation]:
+    """Replaces each effect by others."""
+    return lambda: lambda _, effects: [changed for effect in effects for changed in change(effect)]
 
 
-def changes_status(change: Callable[[Standing], Standing]) -> Callable[[], Mutation]:
-    """Changes the status."""
-
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
-        return [
-            Send(effect.peer, change(effect.message))
-            if isinstance(effect, Send) and isinstance(effect.message, Standing)
-            else effect
-            for effect in effects
-        ]
-
-    return lambda: mutation
+def changes_messages(kind: type[Message], change: Callable[[Any], Message]) -> Callable[[], Mutation]:
+    """Changes all messages of a kind."""
+    return changes_effects(
+        lambda effect: (
+            [Send(effect.peer, change(effect.message))]
+            if isinstance(effect, Send) and isinstance(effect.message, kind)
+            else [effect]
+        )
+    )
 
 
 def deals_twice() -> Mutation:
     """Deals the first card of every ten again as the tenth."""
     seen: list[tuple[str, str]] = []
 
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
-        changed: list[Effect[Any]] = []
-        for effect in effects:
-            match effect:
-                case Send(peer, Reply(card=tuple(card)) as reply):
-                    seen.append(card)
-                    repeated = Reply(reply.result, card=seen[-10]) if len(seen) % 10 == 0 else reply
-                    changed.append(Send(peer, repeated))
-                case _:
-                    changed.append(effect)
-        return changed
+    def deal(reply: Reply) -> Reply:
+        if reply.card is None:
+            return reply
+        seen.append(reply.card)
+        return Reply(reply.result, card=seen[-10]) if len(seen) % 10 == 0 else reply
 
-    return mutation
+    return changes_messages(Reply, deal)()
 
 
-def hangs_up() -> Mutation:
-    """Disconnects from a client after an error."""
+hangs_up = changes_effects(lambda effect: [effect, Drop(effect.peer)] if _refuses(effect) else [effect])
+"""Disconnects from a client after an error."""
 
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
-        return [
-            more
-            for effect in effects
-            for more in ([effect, Drop(effect.peer)] if _refuses(effect) else [effect])  # type: ignore[union-attr]
-        ]
+hangs_up_silently = changes_effects(lambda effect: [Drop(effect.peer)] if _refuses(effect) else [effect])
+"""Disconnects from a client in place of an error."""
 
-    return mutation
+silent_errors = changes_effects(lambda effect: [] if _refuses(effect) else [effect])
+"""Sends no errors."""
 
-
-def hangs_up_silently() -> Mutation:
-    """Disconnects from a client in place of an error."""
-
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
-        return [Drop(effect.peer) if _refuses(effect) else effect for effect in effects]  # type: ignore[union-attr]
-
-    return mutation
+never_answers = changes_effects(lambda effect: [] if isinstance(effect, Send) else [effect])
+"""Sends nothing."""
 
 
 def greets() -> Mutation:
@@ -257,15 +230,6 @@ def greets() -> Mutation:
         if isinstance(event, Received) and isinstance(event.message, Join) and not effects:
             return [Send(event.peer, Reply("ok", "wait"))]
         return effects
-
-    return mutation
-
-
-def silent_errors() -> Mutation:
-    """Sends no errors."""
-
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
-        return [effect for effect in effects if not _refuses(effect)]
 
     return mutation
 
@@ -311,11 +275,6 @@ def crashes() -> Mutation:
     return mutation
 
 
-def never_answers() -> Mutation:
-    """Sends nothing."""
-    return lambda _, effects: [effect for effect in effects if not isinstance(effect, Send)]
-
-
 def early_last_card(message: Message, data: bytes) -> bytes:
     """Announces the ace of spades as the last card."""
     if isinstance(message, Reply) and message.card == ("A", "spades"):
@@ -323,24 +282,24 @@ def early_last_card(message: Message, data: bytes) -> bytes:
     return data
 
 
+def _changes_list(change: Callable[[Sequence[Any]], Sequence[Any]]) -> Callable[[], Mutation]:
+    def changed(reply: Reply) -> Message:
+        return reply if reply.players is None else Reply(reply.result, players=tuple(change(reply.players)))
+
+    return changes_messages(Reply, changed)
+
+
 def rotates_lists() -> Mutation:
     """Sends each player a list that begins with another player."""
     list_count = 0
 
-    def mutation(_: Event[Any], effects: Effects) -> Effects:
+    def rotate(players: Sequence[Any]) -> Sequence[Any]:
         nonlocal list_count
-        changed: list[Effect[Any]] = []
-        for effect in effects:
-            match effect:
-                case Send(peer, Reply(players=tuple(players)) as reply):
-                    list_count += 1
-                    offset = list_count % len(players)
-                    changed.append(Send(peer, Reply(reply.result, players=(*players[offset:], *players[:offset]))))
-                case _:
-                    changed.append(effect)
-        return changed
+        list_count += 1
+        offset = list_count % len(players)
+        return [*players[offset:], *players[:offset]]
 
-    return mutation
+    return _changes_list(rotate)()
 
 
 def _as_python(_: Message, data: bytes) -> bytes:
@@ -363,13 +322,6 @@ def _numeric_values(message: Message, data: bytes) -> bytes:
     if isinstance(message, Reply) and message.card and message.card[0].isdigit():
         return data.replace(b'"%b"' % message.card[0].encode(), message.card[0].encode())
     return data
-
-
-def _changes_list(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[], Mutation]:
-    def changed(reply: Reply) -> Message:
-        return reply if reply.players is None else Reply(reply.result, players=change(reply.players))
-
-    return changes_replies(changed)
 
 
 def _bare_ok(message: Message, data: bytes) -> bytes:
@@ -449,13 +401,13 @@ FAULTY_TABLES = (
         "winner-last",
         "6.6",
         "6.6",
-        mutation=changes_status(lambda status: Standing(status.inside, status.outside[::-1])),
+        mutation=changes_messages(Standing, lambda status: Standing(status.inside, status.outside[::-1])),
     ),
     _faulty(
         "in-forgets-one",
         "6.5",
         "6.5",
-        mutation=changes_status(lambda status: Standing(status.inside[1:], status.outside)),
+        mutation=changes_messages(Standing, lambda status: Standing(status.inside[1:], status.outside)),
     ),
     _faulty("nicks-twice", "3.8", "3.8", mutation=answers_refused(Join, "oldmaid-3.8", Reply("ok"))),
     _faulty("lists-differ", "3.2", "3.2", mutation=rotates_lists),
@@ -464,7 +416,7 @@ FAULTY_TABLES = (
         "lists-its-own-port",
         "3.4",
         "3.4",
-        mutation=_changes_list(lambda all_: tuple(((a[0], 9898), nick) for a, nick in all_)),
+        mutation=_changes_list(lambda all_: [((a[0], 9898), nick) for a, nick in all_]),
     ),
     _faulty("says-wait", "2.3 3.2 3.15", "3.2", mutation=greets),
     _faulty("hangs-up-on-errors", "8.1 2.9", "4.3", mutation=hangs_up),
