@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode
 
+from croupier.conformance.diagnosis.message_dialect import likely_dialect
 from croupier.conformance.oldmaid.answers import check_answer, likely_spelling
-from croupier.conformance.oldmaid.dialect import JsonDialect, likely_cause
+from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.dialects import DIALECTS
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.reader import MessageReader
@@ -153,7 +154,7 @@ def test_two_dialects_at_once() -> None:
 def test_valid_and_unknown_messages_have_no_cause() -> None:
     (right,) = MessageReader("player").feed(CARD.encode())
     assert likely_spelling("player", right) is None
-    assert likely_cause(b"hello\n", DIALECTS, lambda _: False) is None
+    assert likely_dialect(b"hello\n", None, DIALECTS, lambda _: False) is None
 
 
 # Streams.

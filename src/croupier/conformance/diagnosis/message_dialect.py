@@ -1,13 +1,14 @@
 """Dialects of JSON protocols: consistent departures from a document, which are reported once and then undone."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import permutations
 from typing import Any
 
 from msgspec import Struct
 
-from croupier.conformance.diagnosis.cause import CONJUNCTION
+from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, dialect_cause
 
 type MessageTransform[M, R] = Callable[[M, R], M]
 """Maps a message as received, and the request that it answers, to the message that the document prescribes.
@@ -35,6 +36,27 @@ class MessageDialect[M, R](Struct, frozen=True):
         """Combine two dialects."""
         description = f"{self.description}{CONJUNCTION}{other.description}"
         return MessageDialect(description, self.transforms + other.transforms, other.published or self.published)
+
+
+def likely_dialect[M, R](
+    message: M, request: R, dialects: Sequence[MessageDialect[M, R]], is_right: Callable[[M], bool]
+) -> Cause | None:
+    """Return the likely dialect of a wrong message, None if none fits. Single dialects are tried before pairs.
+
+    `is_right` decides whether a corrected message is right. An empty one is none: nothing is wrong with it.
+    """
+    for chains in ([(each,) for each in dialects], permutations(dialects, 2)):
+        for chain in chains:
+            meant = message
+            for each in chain:
+                changed = each.read(meant, request) if meant else meant
+                if changed == meant:
+                    break
+                meant = changed
+            else:
+                if not meant or is_right(meant):
+                    return dialect_cause(chain)
+    return None
 
 
 def normalise(word: str) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest, is_server_fault
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
+from croupier.conformance.diagnosis.message_dialect import likely_dialect
 from croupier.conformance.holdem.deviations import HttpDeviation
 from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
@@ -56,16 +57,16 @@ def likely_cause(
     response = raw if detected is None else detected.read(raw, request.target)
     if is_answered_with_guid(request.target):
         return _guid_cause(request, response, is_hspe_go=is_hspe_go)
-    before = _form_errors(request, response, dialect)
-    if not any(_is_same(error, deviation) for error in before):
+
+    def is_wrong(meant: ReceivedResponse) -> bool:
+        return any(_is_same(error, deviation) for error in _form_errors(request, meant, dialect))
+
+    if not is_wrong(response):
         return None
     if b'"small blind"' in response.body and b'"small_blind"' not in response.body:
         return EXAMPLE_KEY
-    for form in FORM_DIALECTS:
-        after = _form_errors(request, form.read(response, request.target), dialect)
-        if not any(_is_same(error, deviation) for error in after):
-            return dialect_cause([form])
-    return NOT_JSON if deviation.clause == JSON_CLAUSE else None
+    other = NOT_JSON if deviation.clause == JSON_CLAUSE else None
+    return likely_dialect(response, request.target, FORM_DIALECTS, lambda meant: not is_wrong(meant)) or other
 
 
 def _status_cause(wanted: int, found: int, *, is_hspe_go: bool) -> Cause | None:

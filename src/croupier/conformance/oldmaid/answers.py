@@ -1,11 +1,12 @@
 """Checks the form of a table's answers, before the referee judges their meaning."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.channel.json_values import json_object
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.oldmaid.dialect import likely_cause
+from croupier.conformance.diagnosis.message_dialect import likely_dialect
 from croupier.conformance.oldmaid.dialects import DIALECTS, RESULTS
 from croupier.conformance.oldmaid.outcomes import Failed, display_text
 from croupier.core.errors import Violation
@@ -89,12 +90,7 @@ def check_answer(request: Message | Violation | None, received: ReceivedMessage)
         _check_interpreted(request, received)
     except Failed as failed:
         valid_request = None if isinstance(request, Violation) else request
-        cause = likely_cause(
-            received.interpreted,
-            DIALECTS,
-            lambda interpreted: _is_right_answer(valid_request, interpreted),
-            valid_request,
-        )
+        cause = likely_dialect(received.interpreted, valid_request, DIALECTS, partial(_is_right_answer, valid_request))
         failed.amend(cause=cause)
         raise
 
@@ -102,7 +98,7 @@ def check_answer(request: Message | Violation | None, received: ReceivedMessage)
 def likely_spelling(
     side: WireRole, received: ReceivedMessage, matches: Callable[[Message], bool] = lambda _: True
 ) -> Cause | None:
-    """Return the likely dialect of a message that is not right as received, see `likely_cause`.
+    """Return the likely dialect of a message that is not right as received, see `likely_dialect`.
 
     `matches` decides whether a corrected message is right.
     """
@@ -111,7 +107,7 @@ def likely_spelling(
         message = _read(side, interpreted)
         return message is not None and _has_known_values(message) and matches(message)
 
-    return None if is_right(received.interpreted) else likely_cause(received.interpreted, DIALECTS, is_right)
+    return None if is_right(received.interpreted) else likely_dialect(received.interpreted, None, DIALECTS, is_right)
 
 
 def is_error(message: Message | Violation) -> bool:

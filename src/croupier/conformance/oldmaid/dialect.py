@@ -1,11 +1,9 @@
-"""Reads JSON messages that are consistently misspelt, and finds out how they are."""
+"""Reads JSON messages that are consistently misspelt."""
 
-from collections.abc import Callable, Sequence
-from itertools import permutations
+from collections.abc import Callable
 from typing import Any
 
 from croupier.conformance.channel.json_values import change_json, parse_json
-from croupier.conformance.diagnosis.cause import Cause, dialect_cause
 from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform
 from croupier.rooms.oldmaid.wire import Message
 
@@ -43,24 +41,3 @@ def of_object(change: ObjectTransform) -> JsonTransform:
         return change_json(data, lambda found: change(found, request) if isinstance(found, dict) else found)
 
     return transform
-
-
-def likely_cause(
-    data: bytes, dialects: Sequence[JsonDialect], is_right: Callable[[bytes], bool], request: Message | None = None
-) -> Cause | None:
-    """Return the likely dialect of a wrong message, None if none fits.
-
-    `is_right` decides whether a corrected message is right. Single dialects are tried before pairs.
-    """
-    for chains in ([(each,) for each in dialects], permutations(dialects, 2)):
-        for chain in chains:
-            meant = data
-            for each in chain:
-                changed = each.read(meant, request) if meant else meant
-                if changed == meant:
-                    break
-                meant = changed
-            else:
-                if not meant or is_right(meant):
-                    return dialect_cause(chain)
-    return None

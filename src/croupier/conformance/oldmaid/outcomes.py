@@ -11,7 +11,7 @@ from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import Deviation, Ended, make_attempt
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.oldmaid.dialect import likely_cause
+from croupier.conformance.diagnosis.message_dialect import likely_dialect
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS, is_json
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
@@ -128,8 +128,8 @@ def unfinished_message(data: bytes, expected: str) -> Failed | None:
 def likely_framing_cause(got: bytes) -> Cause | None:
     """Return the likely cause of bytes that are not a message, None if none is known."""
     text = got.decode(errors="replace").strip()
-    dialect_cause = likely_cause(
-        got, TEXT_DIALECTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode())
+    dialect_cause = likely_dialect(
+        got, None, TEXT_DIALECTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode())
     )
     is_cut_off = not is_json(text) and any(
         text.startswith("{") and is_json(text + more) for more in ("}", "]}", '"}', "}}")
