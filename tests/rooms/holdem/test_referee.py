@@ -6,8 +6,7 @@ import pytest
 from msgspec import structs
 
 from croupier.core.errors import Violation
-from croupier.core.referee import HOUSE, Sent
-from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange, invalid_bet_clause
+from croupier.rooms.holdem.referee import PUBLIC, Referee, invalid_bet_clause
 from croupier.rooms.holdem.wire import (
     ACTION_BET,
     ACTION_FOLD,
@@ -50,12 +49,10 @@ class RefereeSession:
         self.see(self.fixture.view(user, self.game), user)
 
     def see(self, game: Game, user: str | None = None) -> None:
-        event = Sent(HOUSE, PUBLIC if user is None else self.guid(user), game)
-        self.found += [verdict.violation for verdict in self.referee.on(event)]
+        self.found += self.referee.on_shown(PUBLIC if user is None else self.guid(user), game)
 
     def report(self, user: str, request: HoldemRequest, status: int) -> None:
-        for event in exchange(self.guid(user), request, status):
-            self.found += [verdict.violation for verdict in self.referee.on(event)]
+        self.found += self.referee.on_exchange(self.guid(user), request, status)
 
     def report_act(self, user: str, action: int, chips: int, status: int) -> None:
         self.report(user, Act(user, self.game, self.guid(user), action, chips), status)
@@ -355,11 +352,10 @@ def test_bets_that_do_not_add_up_to_the_pots_are_violations_of_the_blinds() -> N
     session = RefereeSession(2)
     referee, game = Referee(), session.fixture.view(None, session.game)
     for user in session.users:
-        for event in exchange(session.guid(user), Join(user, session.game), 201):
-            referee.on(event)
+        referee.on_exchange(session.guid(user), Join(user, session.game), 201)
     table = [structs.replace(one, bet_so_far=0) for one in game.table]
-    verdicts = referee.on(Sent(HOUSE, PUBLIC, structs.replace(game, table=table)))
-    assert verdicts[0].violation.clause == "holdem-6.3"
+    violations = referee.on_shown(PUBLIC, structs.replace(game, table=table))
+    assert violations[0].clause == "holdem-6.3"
 
 
 def test_a_waiting_player_in_the_table_can_still_be_followed() -> None:
@@ -378,13 +374,12 @@ def test_players_who_wait_are_shown_folded_before_the_hand_is_known() -> None:
     referee = Referee()
     game = session.fixture.view(None, session.game)
     for user in (*session.users, "cat"):
-        for event in exchange(session.guid(user), Join(user, session.game), 201):
-            referee.on(event)
+        referee.on_exchange(session.guid(user), Join(user, session.game), 201)
     waiting = structs.replace(
         game.table[0], player_id=session.guid("cat"), state="folded", bet_so_far=0, small_blind=False
     )
-    verdicts = referee.on(Sent(HOUSE, PUBLIC, structs.replace(game, table=(*game.table, waiting))))
-    assert [verdict.violation.clause for verdict in verdicts] == ["holdem-5.20"]
+    violations = referee.on_shown(PUBLIC, structs.replace(game, table=(*game.table, waiting)))
+    assert [violation.clause for violation in violations] == ["holdem-5.20"]
     assert not referee.is_lost
 
 
@@ -393,10 +388,9 @@ def test_a_hand_without_the_player_to_act_is_a_violation() -> None:
     game = session.fixture.view(None, session.game)
     referee = Referee()
     for user in session.users:
-        for event in exchange(session.guid(user), Join(user, session.game), 201):
-            referee.on(event)
-    verdicts = referee.on(Sent(HOUSE, PUBLIC, structs.replace(game, table=game.table[1:])))
-    assert [verdict.violation.clause for verdict in verdicts] == ["holdem-5.8"]
+        referee.on_exchange(session.guid(user), Join(user, session.game), 201)
+    violations = referee.on_shown(PUBLIC, structs.replace(game, table=game.table[1:]))
+    assert [violation.clause for violation in violations] == ["holdem-5.8"]
 
 
 def test_a_wrong_winner_is_a_violation() -> None:

@@ -6,8 +6,7 @@ from typing import Final
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.core.errors import Violation
-from croupier.core.referee import HOUSE, Sent
-from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange
+from croupier.rooms.holdem.referee import Referee
 from croupier.rooms.holdem.wire import Act, Game, Guid, Join, Leave, RequestRefused, parse_act
 
 MIN_PLAYERS: Final = 2
@@ -73,7 +72,7 @@ class RefereedGames:
         if referee is None:
             return ()
         hand_count = referee.hand_count
-        found = [verdict.violation for verdict in referee.on(Sent(HOUSE, viewer or PUBLIC, game))]
+        found = referee.on_shown(viewer, game)
         is_certain = is_readable and game.game_id not in self._refused
         self._refused.discard(game.game_id)
         if self.doubtful and hand_count == referee.hand_count:
@@ -92,5 +91,5 @@ class RefereedGames:
         referee = self._referees.get(game)
         if referee is None:
             return
-        if isinstance(request, RequestRefused) or any(referee.on(event) for event in exchange(player, request, 201)):
+        if isinstance(request, RequestRefused) or referee.on_exchange(player, request, 201):
             self.forget(game)

@@ -16,11 +16,10 @@ from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
-from croupier.core.referee import HOUSE, Sent
 from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.observed.hand import ObservedHand
-from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange
+from croupier.rooms.holdem.referee import PUBLIC, Referee
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Game, HoldemRequest, Join, Leave
 
 MAX_ACTS: Final = 45
@@ -125,8 +124,8 @@ class Walk:
         context = self.context
         game = await context.get_game(role, self._game)
         viewer = PUBLIC if role == NOBODY else context.player_id(role, self._game)
-        for verdict in self._referee.on(Sent(HOUSE, viewer, game)):
-            self.context.add_violation(verdict.violation)
+        for violation in self._referee.on_shown(viewer, game):
+            self.context.add_violation(violation)
         self._check_hidden_cards()
         self._check_expiry(game)
         return game
@@ -155,9 +154,8 @@ class Walk:
 
     def _report(self, player: str, request: HoldemRequest, status: int) -> None:
         """Report a request of a player and the status of its response to the referee."""
-        for event in exchange(player, request, status):
-            for verdict in self._referee.on(event):
-                self.context.add_violation(verdict.violation)
+        for violation in self._referee.on_exchange(player, request, status):
+            self.context.add_violation(violation)
 
     async def _ready(self) -> bool:
         """Wait until a player has the turn; return False if the game cannot be followed.

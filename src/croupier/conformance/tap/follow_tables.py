@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.referee import HOUSE, Sent
 from croupier.rooms.holdem.engine.stakes import Stakes
-from croupier.rooms.holdem.referee import Referee, exchange, invalid_bet_clause
-from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
+from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
+from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, Join, Leave
 
 MIN_TURN_SECONDS: Final = 1.0
 """The shortest turn, and the uncertainty about its end."""
@@ -66,16 +65,6 @@ class DeferredUpdate(NamedTuple):
     hands: int
 
 
-def report(referee: Referee, player: Guid, request: HoldemRequest, status: int) -> Sequence[Violation]:
-    """Report a request and the status of its response to a referee; return the violations of the server."""
-    return [verdict.violation for event in exchange(player, request, status) for verdict in referee.on(event)]
-
-
-def report_view(referee: Referee, game: Game, viewer: Guid) -> Sequence[Violation]:
-    """Report a displayed game to a referee; return the violations of the server."""
-    return [verdict.violation for verdict in referee.on(Sent(HOUSE, viewer, game))]
-
-
 class FollowedTable(FollowedGame[Referee]):
     """A followed table; `games` counts its hands."""
 
@@ -95,7 +84,7 @@ class FollowedTable(FollowedGame[Referee]):
         if self.referee is not None:
             if player not in self._players:
                 self._players.append(player)
-            report(self.referee, player, Join(player, ""), 201)
+            self.referee.on_exchange(player, Join(player, ""), 201)
             self._turn_clock.start(now)
             self._is_doubtful = self._is_doubtful or not is_certain
             self._retry_deferred()  # a stream may show the player before the response arrives
@@ -107,7 +96,7 @@ class FollowedTable(FollowedGame[Referee]):
         if not is_certain or player not in self._players:
             self.referee = None
             return
-        report(self.referee, player, Leave(player, "", player), 200)
+        self.referee.on_exchange(player, Leave(player, "", player), 200)
         self._turn_clock.start(now)
         if not self.referee.hand_count:
             self._players.remove(player)
@@ -136,7 +125,7 @@ class FollowedTable(FollowedGame[Referee]):
         def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
             if is_done and not referee.player_to_act():
                 return referee, NOT_YET_KNOWN
-            return referee, report(referee, act.player, act, status)
+            return referee, referee.on_exchange(act.player, act, status)
 
         is_certain = is_certain and not is_unseen and not self._turn_clock.may_be_over(now)
         found = self._apply(update, is_certain=is_certain, needed=is_done)
@@ -163,7 +152,7 @@ class FollowedTable(FollowedGame[Referee]):
 
         def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
             start = self._referee_from(referee, game, early=early)
-            return (referee, NOT_YET_KNOWN) if start is None else (start, report_view(start, game, viewer))
+            return (referee, NOT_YET_KNOWN) if start is None else (start, start.on_shown(viewer, game))
 
         if is_certain and self._referee_from(self.referee, game, early=early) is None:
             self.referee = None  # an unknown player, or unknown stakes
@@ -203,7 +192,7 @@ class FollowedTable(FollowedGame[Referee]):
             return None
         start = Referee(Stakes(bets[0], bets[1]), stacks.pop())
         for player in self._players:
-            report(start, player, Join(player, ""), 201)
+            start.on_exchange(player, Join(player, ""), 201)
         return start
 
     def _assume_timeouts(self, game: Game, viewer: Guid) -> None:
@@ -213,8 +202,8 @@ class FollowedTable(FollowedGame[Referee]):
         for _ in self._players:
             if not (player := self.referee.player_to_act()):
                 break
-            report(self.referee, player, Leave(player, "", player), 200)
-            if self._apply_if_valid(lambda referee: (referee, report_view(referee, game, viewer))):
+            self.referee.on_exchange(player, Leave(player, "", player), 200)
+            if self._apply_if_valid(lambda referee: (referee, referee.on_shown(viewer, game))):
                 return
         self.referee = None
 

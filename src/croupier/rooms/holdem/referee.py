@@ -73,11 +73,6 @@ class Answered(Struct, frozen=True, gc=False):
 type TableMessage = HoldemRequest | Answered | Game
 
 
-def exchange(player: Guid, request: HoldemRequest, status: int) -> tuple[Sent[TableMessage], Sent[TableMessage]]:
-    """Return a request of a player and its answer, as two observations."""
-    return Sent(player, HOUSE, request), Sent(HOUSE, player, Answered(status))
-
-
 class Referee:
     """Follows one game from its first hand. See `croupier.core.referee.Referee`.
 
@@ -139,6 +134,15 @@ class Referee:
             case _:
                 pass
         return [Verdict(HOUSE, violation) for violation in violations]
+
+    def on_exchange(self, player: Guid, request: HoldemRequest, status: int) -> Sequence[Violation]:
+        """Check a request of a player and the status of its answer; return the violations of the server."""
+        events: tuple[Sent[TableMessage], ...] = Sent(player, HOUSE, request), Sent(HOUSE, player, Answered(status))
+        return [verdict.violation for event in events for verdict in self.on(event)]
+
+    def on_shown(self, viewer: Guid, game: Game) -> Sequence[Violation]:
+        """Check a game that is displayed to a player, or to PUBLIC; return the violations of the server."""
+        return [verdict.violation for verdict in self.on(Sent(HOUSE, viewer, game))]
 
     # Actions
 
