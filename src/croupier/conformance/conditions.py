@@ -12,6 +12,11 @@ type GameCondition = Callable[[Any], bool]
 """A condition on the game that the referee of a room has seen."""
 
 
+def never_reached(_: Conversation) -> bool:
+    """The state of a case that is over when the client leaves, or after its last game."""
+    return False
+
+
 def before_first_game(conversation: Conversation) -> bool:
     """Whether no game has been started."""
     return conversation.referee.game is None and not conversation.referee.finished_count

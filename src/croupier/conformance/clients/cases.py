@@ -12,8 +12,8 @@ from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.setup import HouseAction, HouseSetup
 from croupier.conformance.clients.test_data import ClientTestData, ClientTestState, WireVariation
-from croupier.conformance.conditions import finished
-from croupier.conformance.conversation import FIRST_SECTION, GOODBYE_SECTION, STREAM_SECTION, Conversation
+from croupier.conformance.conditions import finished, never_reached
+from croupier.conformance.conversation import FIRST_SECTION, GOODBYE_SECTION, STREAM_SECTION
 from croupier.conformance.resources import transcripts
 from croupier.conformance.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.core.codec import Codec
@@ -92,11 +92,6 @@ def client_cases(test_data: ClientTestData) -> Sequence[HouseClientCase]:
     """Return every case for the clients of a room, in the order of the clauses. Ids are unique."""
     order = {clause: number for number, clause in enumerate(clauses(test_data.room.name))}
     return tuple(sorted(CaseGenerator(test_data).cases(), key=lambda case: order[case.clause]))
-
-
-def never_reached(_: Conversation) -> bool:
-    """The state of a case that is over when the client leaves, or after its last game."""
-    return False
 
 
 class CaseGenerator:

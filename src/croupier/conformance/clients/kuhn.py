@@ -12,13 +12,12 @@ from croupier.conformance.clients.test_data import (
     append_to_messages,
     has_house_said,
     many_games,
-    never_shown,
     next_game,
     reasons_by_clause,
     replace_messages,
     rewrite_each,
 )
-from croupier.conformance.conditions import Condition, after_game, in_game
+from croupier.conformance.conditions import Condition, after_game, in_game, never_reached
 from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn import ROOM
@@ -76,7 +75,7 @@ def _shown(rank: Rank, name: str, decks: str) -> ClientTestState:
         f"the house never showed the {name}",
         settings={"bot": "script:CHK,CAL", **RICH_SETTINGS},
         decks=decks,
-        shown_by=never_shown,
+        shown_by=never_reached,
     )
 
 

@@ -23,8 +23,8 @@ class ClientTestState:
     `missing` is the reason that is given if it has not come up in `max_games` games. `settings` and `decks` are those
     of the house. `allows_goodbye`: the cases in which the house says goodbye use this state, too. `demands_answer`: the
     clause itself requires the client to send something. `may_rest`: the client need not do anything any more. `rank` is
-    that of the case. `shown_by` is whether the last messages of the house show what the clause is about, if that is not
-    `is_reached`.
+    that of the case. `shown_by` is whether the last messages of the house alone show what the clause is about, if that
+    is not `is_reached`.
     """
 
     slug: str
@@ -134,11 +134,6 @@ def many_games(clause: str, messages: str = "messages", game: str = "game", **mo
     title = f"All {messages} of ten {game}s are in the table of {messages}"
     missing = f"the client played fewer than ten {game}s"
     return ClientTestState(f"many-{game}s", title, clause, finished(10), missing, max_games=24, rank=1, **more)
-
-
-def never_shown(_: Conversation) -> bool:
-    """What a clause is about is not in the last messages alone."""
-    return False
 
 
 def has_house_said(conversation: Conversation, message: object) -> bool:

@@ -1,23 +1,21 @@
 """Judges a cell: the first departure from the protocol, tolerated or not, is charged; its consequences are not."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from croupier.conformance.conversation import Conversation, ConversationMonitor, DialogueLine, Fault
 from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
-from croupier.conformance.report.summary import ShownLine, hexadecimal, show_line
+from croupier.conformance.report.summary import END_NAMES, ShownLine, hexadecimal, show_line
 from croupier.conformance.tap.connection import TappedConnection
 from croupier.conformance.tap.transcript import safe_text, tolerance_sentences
 from croupier.core.errors import FoundKind
-from croupier.core.referee import CLIENT, HOUSE, Party
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
 MAX_DIALOGUE_LINES: Final = 24
 """At most this many of the last lines of a dialogue are kept."""
-
-ROLES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "server"}
 
 
 def judge_cell(
@@ -43,7 +41,7 @@ def judge_cell(
 
     return CellFinding(
         CellKind.WELL,
-        note="; ".join(tolerance_sentences(tolerated, ROLES)),
+        note="; ".join(tolerance_sentences(tolerated, END_NAMES)),
         dialogue=_dialogue(connections[-1].conversation) if connections else (),
     )
 
@@ -59,10 +57,10 @@ def replay(lines: Sequence[DialogueLine], conversation: Conversation) -> tuple[i
 def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict: Conversation) -> CellFinding:
     fault = conversation.faults[0]
     side, violation = fault.verdict.party, fault.verdict.violation
-    note = f"the {ROLES[side]} breaks {safe_text(str(violation))}"
+    note = f"the {END_NAMES[side]} breaks {safe_text(str(violation))}"
     if server.has_crashed:
         note += f"; the server has ended ({server.description})"
-    first = _departure_of_other(conversation.lines[: fault.line_count], strict, ROLES[side])
+    first = _departure_of_other(conversation.lines[: fault.line_count], strict, END_NAMES[side])
     if first is not None:
         return _charged(conversation, first, note)
     kind = CellKind.BROKE
@@ -70,7 +68,7 @@ def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict
         kind = CellKind.CRASHED
     elif side == HOUSE and violation.kind is FoundKind.SILENCE:
         kind = CellKind.HUNG
-    return CellFinding(kind, (ROLES[side],), violation.clause, note, _dialogue(conversation, fault.line_count))
+    return CellFinding(kind, (END_NAMES[side],), violation.clause, note, _dialogue(conversation, fault.line_count))
 
 
 def _with_dialogue(connections: Sequence[TappedConnection], finding: CellFinding, strict: Conversation) -> CellFinding:
@@ -87,13 +85,13 @@ def _with_dialogue(connections: Sequence[TappedConnection], finding: CellFinding
 def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, role: str) -> tuple[int, Fault] | None:
     """The first departure in these lines and its position, if it is not of the program with this role."""
     first = replay(lines, strict)
-    return None if first is None or ROLES[first[1].verdict.party] == role else first
+    return None if first is None or END_NAMES[first[1].verdict.party] == role else first
 
 
 def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], consequence: str) -> CellFinding:
     """The finding about a tolerated departure that has caused something worse at the other end."""
     line_count, fault = first
-    who, violation = ROLES[fault.verdict.party], fault.verdict.violation
+    who, violation = END_NAMES[fault.verdict.party], fault.verdict.violation
     note = f"the {who} departs first from {safe_text(str(violation))}; then {consequence}"
     return CellFinding(CellKind.BROKE, (who,), violation.clause, note, _dialogue(conversation, line_count))
 
@@ -128,7 +126,7 @@ def _failures(
 
 
 def _blamed(kind: CellKind, side: Peer, note: str) -> CellFinding:
-    return CellFinding(kind, (ROLES[side],), note=f"the {ROLES[side]} {note}")
+    return CellFinding(kind, (END_NAMES[side],), note=f"the {END_NAMES[side]} {note}")
 
 
 def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Peer:
@@ -142,6 +140,6 @@ def _dialogue(conversation: ConversationMonitor, line_count: int | None = None) 
     end = len(conversation.lines) if line_count is None else line_count
     lines = [show_line(line) for line in conversation.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
     if end == len(conversation.lines):
-        unread = ((ROLES[side], conversation.incomplete(side)) for side in (CLIENT, HOUSE))
+        unread = ((END_NAMES[side], conversation.incomplete(side)) for side in (CLIENT, HOUSE))
         lines += [ShownLine(who, "… no whole message", hexadecimal(rest)) for who, rest in unread if rest]
     return tuple(lines)

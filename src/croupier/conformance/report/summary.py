@@ -16,7 +16,7 @@ from croupier.conformance.report.look import Look
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
-from croupier.core.referee import CLIENT
+from croupier.core.referee import CLIENT, HOUSE, Party
 
 LOOKS: Final[Mapping[Outcome, Look]] = {
     Outcome.PASS: Look("✔", "blue", "#0060a8", "#6fb8ff"),
@@ -37,8 +37,8 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
     Outcome.SKIP: "could not be shown",
 }
 
-END_NAMES: Final = {CLIENT: "client"}
-"""The name of an end; every other is the server."""
+END_NAMES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "server"}
+"""The ends of a conversation as the roles of the programs that are under test."""
 
 SENTENCE_END_PATTERN: Final = re.compile(r"(?<=\.) (?=[A-Z])")
 
@@ -92,7 +92,7 @@ class FailureGroup(Struct, frozen=True):
 
 def show_line(line: DialogueLine) -> ShownLine:
     """Describe a line for people."""
-    side = END_NAMES.get(line.side, "server")
+    side = END_NAMES[line.side]
     if isinstance(line.message, HttpMessage):
         return _show_http(side, line.data)
     text = line.data.decode("latin-1") if isinstance(line.message, Violation) else str(line.message)

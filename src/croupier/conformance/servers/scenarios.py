@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from math import ceil
+from random import Random
 from typing import Concatenate, Final
 
 from croupier.conformance.conditions import Condition
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
 from croupier.conformance.servers.test_data import ClientStrategy, Input, Scenario, ScenarioContext, ServerTestState
 from croupier.core.referee import HOUSE
@@ -113,7 +115,7 @@ def listen_in_state(context: ScenarioContext, state: ServerTestState, seconds: f
 
 def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy | None = None) -> ClientScript:
     """Play until this many games are finished, or there is nothing left to send."""
-    for _ in range(MAX_MESSAGES):
+    for _ in range(MAX_MESSAGES + 12 * finished):
         if context.referee.finished_count >= finished:
             return None
         message = _next_message(context, strategy)
@@ -144,17 +146,13 @@ def play_until(
 def play_at_random(context: ScenarioContext, games: int, invalid_rate: float) -> ClientScript:
     """Play games at random; with probability `invalid_rate` send an invalid input instead of a move."""
     invalid_inputs = [each for each in context.test_data.inputs if each.slug in context.test_data.invalid_inputs]
-    for _ in range(MAX_MESSAGES + 12 * games):
-        if context.referee.finished_count >= games:
-            return None
-        if context.luck.random() < invalid_rate:
-            yield context.encoded(context.luck.choice(invalid_inputs).message)
-            continue
-        message = _next_message(context, None)
-        if message is None:
-            break
-        yield context.encoded(message)
-    return _stuck_reason(context)
+
+    def strategy(referee: AnyClientReferee, luck: Random) -> object:
+        if luck.random() < invalid_rate:
+            return luck.choice(invalid_inputs).message
+        return context.test_data.strategy(referee, luck)
+
+    return (yield from play_games(context, games, strategy))
 
 
 @scenario
