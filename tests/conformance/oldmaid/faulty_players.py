@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
-from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Address, Closing, Drop, Effect, Event, Left, Received, Send
+from croupier.core.session import Closing, Drop, Effect, Event, Left, Received, Send
 from croupier.rooms.oldmaid.cards import WIRE_CARDS, to_wire
-from croupier.rooms.oldmaid.player import TABLE, Options, Player
+from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,
@@ -27,25 +25,16 @@ from croupier.rooms.oldmaid.wire import (
     Wire,
     YourTurn,
 )
-from tests.conformance.oldmaid.changed_wire import ChangedWire, EncodeChange
+from tests.conformance.oldmaid.changed_programs import (
+    ChangedSession,
+    ChangedWire,
+    Effects,
+    EncodeChange,
+    play_one_game,
+    quick_options,
+)
 
-type Effects = Sequence[Effect[Any]]
 type Mutation = Callable[[Player, Event[Any], Effects], Effects]
-
-
-class Session:
-    """A player session with a mutation of its effects."""
-
-    def __init__(self, player: Player, mutation: Mutation) -> None:
-        self.player = player
-        self._habit = mutation
-
-    @property
-    def deadline(self) -> float | None:
-        return self.player.deadline
-
-    def on(self, event: Event[Any], now: float) -> Effects:
-        return self._habit(self.player, event, self.player.on(event, now))
 
 
 class OneReadWire(Wire):
@@ -74,30 +63,19 @@ class FaultyPlayer:
     strict: bool = False
 
 
-class Seat(RingClient):
-    """A ring client with a faulty player."""
-
-    def __init__(self, faulty: FaultyPlayer, config: RingConfig, options: Options) -> None:
-        super().__init__(config, options, FairDealer(derive_server_seed(1, "rogue", 1)).luck)
-        self._rogue = faulty
-
-    async def _start_player(self, host: str, port: int, options: Options) -> Address:
-        address = await super()._start_player(host, port, options)
-        self._endpoint.session = Session(self.player, self._rogue.mutation())
-        self._endpoint.codec_factory = lambda: ChangedWire(
-            "player", self._rogue.wire("player"), self._rogue.encode_change
-        )
-        return address
-
-
 async def play_faulty(faulty: FaultyPlayer, values: Mapping[str, object]) -> None:
     """Play one game as a faulty player."""
     if faulty.ends:
         return
-    options = Options(str(values["nick"]), faulty.port, pause=0.01, poll_seconds=0.1, retry_seconds=0.5)
-    config = RingConfig((str(values["host"]), int(str(values["port"]))))
-    luck = FairDealer(derive_server_seed(2, "rogue", 1)).luck
-    await play_ring_games(partial(Seat, faulty, config, options), RandomBot(), luck, 1, RingTally(options.nick))
+    luck, bot_luck = (FairDealer(derive_server_seed(seed, "rogue", 1)).luck for seed in (1, 2))
+    await play_one_game(
+        values,
+        quick_options(values, port=faulty.port),
+        luck,
+        bot_luck,
+        wrap_session=lambda player: ChangedSession(player, partial(faulty.mutation(), player)),
+        wrap_codec=lambda _: ChangedWire("player", faulty.wire("player"), faulty.encode_change),
+    )
     await asyncio.sleep(0)
 
 

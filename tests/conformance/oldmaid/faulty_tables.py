@@ -1,17 +1,14 @@
 """Old Maid tables that each break one rule, as students' tables do: our table with a mutation."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Drop, Effect, Event, Left, Received, Send
-from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.rooms.oldmaid.cards import JOKER
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
@@ -30,11 +27,14 @@ from croupier.rooms.oldmaid.wire import (
     Wire,
     refusal,
 )
-from tests.conformance.oldmaid.changed_wire import ChangedWire, EncodeChange
-from tests.net.raw_client import TIMEOUT_SECONDS
-
-type Effects = Sequence[Effect[Any]]
-type Mutation = Callable[[Event[Any], Effects], Effects]
+from tests.conformance.oldmaid.changed_programs import (
+    ChangedSession,
+    ChangedWire,
+    EffectChange,
+    Effects,
+    EncodeChange,
+    serve_table,
+)
 
 
 def honest_dealer(number: int) -> Dealer:
@@ -70,7 +70,7 @@ class FaultyTable:
     name: str
     clauses: frozenset[str]
     selection: str
-    mutation: Callable[[], Mutation] = lambda: lambda _, effects: effects
+    mutation: Callable[[], EffectChange] = lambda: lambda _, effects: effects
     encode_change: EncodeChange = lambda _, data: data
     dealer: Callable[[int], Dealer] = honest_dealer
     wire: type[Wire] = Wire
@@ -117,40 +117,13 @@ class LineWire(Wire):
         return super().feed(complete + end)
 
 
-class Session:
-    """A house session with a mutation of its effects."""
-
-    def __init__(self, house: House, mutation: Mutation) -> None:
-        self.house = house
-        self._habit = mutation
-
-    @property
-    def deadline(self) -> float | None:
-        return self.house.deadline
-
-    @property
-    def playing(self) -> bool:
-        return self.house.playing
-
-    def on(self, event: Event[Any], now: float) -> Effects:
-        return self._habit(event, self.house.on(event, now))
-
-
-@asynccontextmanager
-async def open_faulty_table(faulty: FaultyTable) -> AsyncIterator[Address]:
-    """Run a faulty table; yield its address."""
+def open_faulty_table(faulty: FaultyTable) -> AbstractAsyncContextManager[Address]:
+    """Run a faulty table, which has the address that is entered."""
     house = faulty.house(Settings(players=faulty.players, join_window=1.0, **faulty.settings), faulty.dealer)
-    endpoint = SharedEndpoint(
-        Session(house, faulty.mutation()),
+    return serve_table(
+        ChangedSession(house, faulty.mutation()),
         lambda: ChangedWire("table", table_wire(faulty), faulty.encode_change),
-        SilentLogger(),
     )
-    try:
-        yield await endpoint.listen("127.0.0.1", 0)
-    finally:
-        endpoint.halt(final=True)
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            await endpoint.wait_drained()
 
 
 def table_wire(faulty: FaultyTable) -> Wire:
@@ -163,7 +136,7 @@ def table_wire(faulty: FaultyTable) -> Wire:
 # Mutations.
 
 
-def answers_refused(request: type[Message], clause: str, answer: Message) -> Callable[[], Mutation]:
+def answers_refused(request: type[Message], clause: str, answer: Message) -> Callable[[], EffectChange]:
     """Gives another answer to a request that a clause refuses."""
 
     def mutation(event: Event[Any], effects: Effects) -> Effects:
@@ -181,12 +154,12 @@ def _refuses(effect: Effect[Any]) -> bool:
     return isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error"
 
 
-def changes_effects(change: Callable[[Any], Sequence[Effect[Any]]]) -> Callable[[], Mutation]:
+def changes_effects(change: Callable[[Any], Sequence[Effect[Any]]]) -> Callable[[], EffectChange]:
     """Replaces each effect by others."""
     return lambda: lambda _, effects: [changed for effect in effects for changed in change(effect)]
 
 
-def changes_messages(kind: type[Message], change: Callable[[Any], Message]) -> Callable[[], Mutation]:
+def changes_messages(kind: type[Message], change: Callable[[Any], Message]) -> Callable[[], EffectChange]:
     """Changes all messages of a kind."""
     return changes_effects(
         lambda effect: (
@@ -197,7 +170,7 @@ def changes_messages(kind: type[Message], change: Callable[[Any], Message]) -> C
     )
 
 
-def deals_twice() -> Mutation:
+def deals_twice() -> EffectChange:
     """Deals the first card of every ten again as the tenth."""
     seen: list[tuple[str, str]] = []
 
@@ -223,7 +196,7 @@ never_answers = changes_effects(lambda effect: [] if isinstance(effect, Send) el
 """Sends nothing."""
 
 
-def greets() -> Mutation:
+def greets() -> EffectChange:
     """Answers a join with "wait"."""
 
     def mutation(event: Event[Any], effects: Effects) -> Effects:
@@ -264,7 +237,7 @@ class SharesAddresses(House):
         self._lobby = SharesLobby(settings.players, settings.join_window)
 
 
-def crashes() -> Mutation:
+def crashes() -> EffectChange:
     """Disconnects a client that requests the status."""
 
     def mutation(event: Event[Any], effects: Effects) -> Effects:
@@ -282,14 +255,14 @@ def early_last_card(message: Message, data: bytes) -> bytes:
     return data
 
 
-def _changes_list(change: Callable[[Sequence[Any]], Sequence[Any]]) -> Callable[[], Mutation]:
+def _changes_list(change: Callable[[Sequence[Any]], Sequence[Any]]) -> Callable[[], EffectChange]:
     def changed(reply: Reply) -> Message:
         return reply if reply.players is None else Reply(reply.result, players=tuple(change(reply.players)))
 
     return changes_messages(Reply, changed)
 
 
-def rotates_lists() -> Mutation:
+def rotates_lists() -> EffectChange:
     """Sends each player a list that begins with another player."""
     list_count = 0
 

@@ -3,16 +3,13 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
-from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.conformance.oldmaid.endpoints import StartProgram
 from croupier.conformance.program import ProgramUnderTest
-from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, derive_server_seed
-from croupier.rooms.oldmaid.player import Options
 from tests.clients.independent_player import IndependentPlayer
+from tests.conformance.oldmaid.changed_programs import play_one_game, quick_options
 
 type Main = Callable[[Mapping[str, object]], Coroutine[Any, Any, None]]
 
@@ -62,11 +59,8 @@ def start_as_task(main: Main) -> StartProgram:
 
 async def our_player(values: Mapping[str, object], *, seed: int = 1, dialect: str = "document") -> None:
     """Our player with short pauses."""
-    options = Options(str(values["nick"]), pause=0.01, poll_seconds=0.1, retry_seconds=1.0, dialect=dialect)
     luck = FairDealer(derive_server_seed(seed, "player", 1)).luck
-    tally = RingTally(options.nick)
-    config = RingConfig((str(values["host"]), int(str(values["port"]))))
-    await play_ring_games(partial(RingClient, config, options, luck), RandomBot(), luck, 1, tally)
+    await play_one_game(values, quick_options(values, retry_seconds=1.0, dialect=dialect), luck, luck)
 
 
 async def independent_player(values: Mapping[str, object], *, chop: int = 3) -> None:

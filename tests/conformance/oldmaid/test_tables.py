@@ -18,11 +18,11 @@ from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Draw, Join, OutOfCards, Reply, Wire
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
+from tests.conformance.oldmaid.changed_programs import EffectChange
 from tests.conformance.oldmaid.faulty_tables import (
     FAULTY_TABLES,
     Effects,
     FaultyTable,
-    Mutation,
     answers_refused,
     hangs_up,
     hangs_up_silently,
@@ -104,14 +104,14 @@ def test_a_second_out_of_cards_may_be_answered_ok() -> None:
     ),
 )
 def test_a_close_in_answer_to_a_readable_request_is_no_choice(
-    case: str, mutation: Callable[[], Mutation], clause: str
+    case: str, mutation: Callable[[], EffectChange], clause: str
 ) -> None:
     failures = failed(run(replace(HONEST, mutation=mutation), case, timeout=5.0))
     assert [found for _, found, _ in failures] == [clause]
 
 
 def test_a_table_may_limit_the_length_of_messages() -> None:
-    def closes_on_long_messages() -> Mutation:
+    def closes_on_long_messages() -> EffectChange:
         def mutation(event: Event[Any], effects: Effects) -> Effects:
             return [Drop(event.peer)] if isinstance(event, Received) and isinstance(event.message, Draw) else effects
 
@@ -124,7 +124,7 @@ def test_a_table_may_limit_the_length_of_messages() -> None:
 
 @pytest.mark.parametrize("case", ["oldmaid/1.7/text-between", "oldmaid/8.3/no-json", "oldmaid/2.11/swallowed"])
 def test_a_close_after_what_need_not_be_readable_is_a_choice(case: str) -> None:
-    def closes_on_garbage() -> Mutation:
+    def closes_on_garbage() -> EffectChange:
         def mutation(event: Event[Any], effects: Effects) -> Effects:
             is_garbage = isinstance(event, Malformed) or (
                 isinstance(event, Received) and isinstance(event.message, Reply)
@@ -229,7 +229,7 @@ def test_silent_table_skips_cases_quickly() -> None:
 def test_slow_start_is_retried() -> None:
     joins = 0
 
-    def slow_start() -> Mutation:
+    def slow_start() -> EffectChange:
         def on(event: Event[Any], effects: Effects) -> Effects:
             nonlocal joins
             joins += isinstance(event, Received) and isinstance(event.message, Join)
