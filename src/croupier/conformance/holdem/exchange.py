@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -141,6 +142,23 @@ class Exchange:
             redirected = SentRequest(request.method, where, request.headers, request.body)
             return await self.send(role, redirected, delivery=delivery, timeout=timeout)
         return request, response
+
+    async def send_at_once(self, requests: Sequence[SentRequest]) -> Sequence[ReceivedResponse]:
+        """Send each request on a connection of its own, all at the same time; return the responses.
+
+        Raises CaseAborted, after recording a deviation, unless a valid response arrives on each.
+        """
+        clients = [self.server.new_client() for _ in requests]
+        async with AsyncExitStack() as connections:
+            for client, request in zip(clients, requests, strict=True):
+                connections.push_async_callback(client.close)
+                self.record_request(request, request.encode(client.host))
+            try:
+                responses = await asyncio.gather(*map(HttpClient.request, clients, requests))
+            except ResponseError as error:
+                self.add_response_error(error, f"{len(clients)} answers on {len(clients)} connections")
+                raise CaseAborted from None
+        return [self.record_response(response) for response in responses]
 
     def record_request(self, request: SentRequest, data: bytes) -> None:
         """Add a request to the dialogue, with its bytes."""

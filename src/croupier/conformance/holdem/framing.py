@@ -1,7 +1,6 @@
 """Server cases about how requests arrive: cut, pipelined, slow, aborted, and on many connections."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from typing import Final
 
 from msgspec.json import encode
@@ -128,21 +127,7 @@ async def aborted_request(context: HoldemContext) -> None:
 async def concurrent_reads(context: HoldemContext) -> None:
     """Many clients may read at the same time."""
     game = await context.seat("ann", "bob")
-    clients = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
-    request = SentRequest("GET", f"/games/{game}")
-    async with AsyncExitStack() as connections:
-        for client in clients:
-            connections.push_async_callback(client.close)
-            context.record_request(request, request.encode(client.host))
-        try:
-            responses = await asyncio.gather(*(client.request(request) for client in clients))
-        except ResponseError as error:
-            context.add_response_error(
-                error, f"{CONCURRENT_CONNECTIONS} answers on {CONCURRENT_CONNECTIONS} connections"
-            )
-            raise CaseAborted from None
-    for response in responses:
-        context.record_response(response)
+    responses = await context.send_at_once([SentRequest("GET", f"/games/{game}")] * CONCURRENT_CONNECTIONS)
     expiries = {shown.turn.expiry for one in responses for shown in parse_game(one.body, context.dialect).games}
     if {response.status for response in responses} == {200} and len(expiries) > 1:
         found = f"{' and '.join(sorted(expiries)[:2])} of the same turn"

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -14,7 +13,7 @@ from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, Holde
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
-from croupier.conformance.holdem.http_client import HttpClient, ResponseError
+from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
@@ -64,21 +63,8 @@ async def whole_password(context: HoldemContext) -> None:
 async def concurrent_registrations(context: HoldemContext) -> None:
     """A name becomes one user, even if many ask for it at once."""
     name = context.server.new_name("ann")
-    clients = [context.server.new_client() for _ in range(CONCURRENT_USERS)]
-    requests = [
-        SentRequest("POST", "/users/", [basic_auth_header(name, f"secret-{number}")]) for number in range(len(clients))
-    ]
-    async with AsyncExitStack() as connections:
-        for client, request in zip(clients, requests, strict=True):
-            connections.push_async_callback(client.close)
-            context.record_request(request, request.encode(client.host))
-        try:
-            responses = await asyncio.gather(*map(HttpClient.request, clients, requests))
-        except ResponseError as error:
-            context.add_response_error(error, f"{CONCURRENT_USERS} answers on {CONCURRENT_USERS} connections")
-            raise CaseAborted from None
-    for response in responses:
-        context.record_response(response)
+    logins = [basic_auth_header(name, f"secret-{number}") for number in range(CONCURRENT_USERS)]
+    responses = await context.send_at_once([SentRequest("POST", "/users/", [login]) for login in logins])
     created = sum(200 <= response.status < 300 for response in responses)
     if created > 1:
         context.add_deviation("holdem-2.6", f"one user named {name}", f"{created} of {CONCURRENT_USERS} are created")
