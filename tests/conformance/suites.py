@@ -6,7 +6,7 @@ from typing import Any, Final
 from croupier.conformance.case import Case
 from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.suite import Bench, Config, find_suite
+from croupier.conformance.suite import Bench, Config, Role, find_suite
 from croupier.core.room import Room
 from croupier.core.session import Address
 from croupier.rooms import HOUSE_ROOMS
@@ -46,12 +46,23 @@ async def run_bench(
     return tuple(runner.results[case.id] for case in cases if case.id in runner.results)
 
 
-async def check_server(
+async def check_server(room: Room, host: str, port: int, **how: Any) -> tuple[Result, ...]:
+    """Run cases against a server."""
+    return await _check(room, "server", (host, port), **how)
+
+
+async def check_client(room: Room, command: str, **how: Any) -> tuple[Result, ...]:
+    """Run cases against a client that is started by a command."""
+    return await _check(room, "client", command=command, **how)
+
+
+async def _check(
     room: Room,
-    host: str,
-    port: int,
+    role: Role,
+    address: Address = ("", 0),
     *,
     cases: Sequence[Case],
+    command: str = "",
     options: Any = None,
     strict: bool = False,
     seed: int = 1,
@@ -59,41 +70,16 @@ async def check_server(
     detected_dialect: Any = None,
     **more: Any,
 ) -> tuple[Result, ...]:
-    """Run cases against a server."""
-    suite = find_suite(room, "server")
+    suite = find_suite(room, role)
     config = Config(
+        command=command,
         known_options=options,
         strict=strict,
         seed=seed,
         timeout=suite.timeout if timeout is None else timeout,
         dialect=detected_dialect,
     )
-    return await run_bench(suite.bench(config), cases, (host, port), **more)
-
-
-async def check_client(
-    room: Room,
-    command: str,
-    *,
-    cases: Sequence[Case],
-    settings: Any = None,
-    strict: bool = False,
-    seed: int = 1,
-    timeout: float | None = None,
-    detected_dialect: Any = None,
-    **more: Any,
-) -> tuple[Result, ...]:
-    """Run cases against a client that is started by a command."""
-    suite = find_suite(room, "client")
-    config = Config(
-        command=command,
-        known_options=settings,
-        strict=strict,
-        seed=seed,
-        timeout=suite.timeout if timeout is None else timeout,
-        dialect=detected_dialect,
-    )
-    return await run_bench(suite.bench(config), cases, **more)
+    return await run_bench(suite.bench(config), cases, address, **more)
 
 
 def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:

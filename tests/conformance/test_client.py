@@ -177,7 +177,7 @@ def test_a_spelling_that_a_dialect_does_not_have_is_not_tried_in_it() -> None:
     room = HOUSE_ROOMS["blackjack"]
     cases = select(client_cases(room), "blackjack/2.7/ten-as-two-digits")
     settings = room.settings(dialect="char8")
-    (result,) = asyncio.run(check_client(room, command("blackjack", "client"), cases=cases, settings=settings))
+    (result,) = asyncio.run(check_client(room, command("blackjack", "client"), cases=cases, options=settings))
     assert (result.outcome, result.note) == (Outcome.SKIP, "only in the dialect document")
 
 

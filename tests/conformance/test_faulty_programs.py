@@ -85,18 +85,7 @@ def tried(
             await ProgramUnderTest.start(command(room, "server", habit), {"port": port}) as program,
         ):
             await program.wait_listening("127.0.0.1", port, PATIENCE)
-            return await check_server(
-                house,
-                "127.0.0.1",
-                port,
-                cases=cases,
-                options=None,
-                strict=False,
-                seed=1,
-                timeout=timeout,
-                max_failures=failures,
-                on_result=lambda _: None,
-            )
+            return await check_server(house, "127.0.0.1", port, cases=cases, timeout=timeout, max_failures=failures)
 
     return asyncio.run(main())
 

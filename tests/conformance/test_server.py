@@ -278,11 +278,8 @@ def test_a_run_ends_when_the_server_is_gone() -> None:
                 "127.0.0.1",
                 port,
                 cases=[case for case in server_cases(room) if not case.is_concurrent][:6],
-                options=None,
-                strict=False,
                 seed=0,
                 timeout=1.0,
-                max_failures=None,
                 on_result=told,
             )
 

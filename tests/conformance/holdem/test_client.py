@@ -31,7 +31,7 @@ def test_our_own_bot_passes(dialect: str) -> None:
     chosen = [CALLS, "holdem/4.9/against-two-all-ins", "holdem/1.1/chunked", "holdem/3.17/cut-off-behind-an-act"]
     cases = [case for selection in chosen for case in select(ALL, selection)]
     expected: list[Result] = []
-    results = check(OUR_BOT, cases, settings=Settings(dialect=dialect), on_result=expected.append)  # type: ignore[arg-type]
+    results = check(OUR_BOT, cases, options=Settings(dialect=dialect), on_result=expected.append)  # type: ignore[arg-type]
     assert {result.outcome for result in results} == {Outcome.PASS}, results
     assert [result.case for result in results] == chosen
     assert {result.case for result in expected} == {*chosen}

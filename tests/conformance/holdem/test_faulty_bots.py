@@ -25,7 +25,7 @@ def check(
 ) -> tuple[Result, ...]:
     cases = [case for selection in selections for case in select(client_cases(ROOM), selection)]
     return asyncio.run(
-        check_client(ROOM, f"{COMMAND} --habit {habit}", cases=cases, settings=settings, strict=strict, timeout=timeout)
+        check_client(ROOM, f"{COMMAND} --habit {habit}", cases=cases, options=settings, strict=strict, timeout=timeout)
     )
 
 
