@@ -20,10 +20,9 @@
 """
 
 import asyncio
-import random
 import sys
 
-from plumbing import Options, pieces_of
+from plumbing import AsyncEnd, Farewell, HouseAtFault, Options, client_luck
 
 CHOICES = {
     "seed": -1,
@@ -47,36 +46,19 @@ TENS = {0x54, 0x58, 0x0A, 0x3130}
 MOST = 2**30 - 1
 
 
-class Farewell(Exception):
-    """The house has said goodbye or disconnected."""
-
-
-class HouseAtFault(Exception):
-    """The house has sent what no house may send."""
-
-
 def points(ranks: str) -> int:
     """Return the best score of cards."""
     hard = sum({"A": 1, "T": 10, "J": 10, "Q": 10, "K": 10}.get(rank) or int(rank) for rank in ranks)
     return hard + 10 * ("A" in ranks and hard < 12)
 
 
-class Client:
+class Client(AsyncEnd):
     """One conversation with a house."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, options: Options) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.options = options
-        self.rng = random.Random(options.seed if options.seed >= 0 else None)
+        super().__init__(reader, writer, options, client_luck(options.seed))
         self.played = 0
         self.expected_purse: int | None = None
-
-    async def send(self, *frames: bytes) -> None:
-        await asyncio.sleep(self.options.pause)
-        for piece in pieces_of(frames, self.options.pieces):
-            self.writer.write(piece)
-            await self.writer.drain()
 
     def move(self, letter: str) -> bytes:
         return b"MOV" + ord(letter).to_bytes(self.options.char_bytes, "big")

@@ -19,13 +19,10 @@
 """
 
 import contextlib
-import itertools
-import random
 import struct
-import sys
 import time
 
-from plumbing import Disconnected, Options, OutOfTime, Stream, serve_in_threads
+from plumbing import Disconnected, Options, OutOfTime, Stream, serve_in_threads, table_luck
 
 CHOICES = {
     "seed": -1,
@@ -65,10 +62,6 @@ def points(hand: list[Card]) -> int:
     return low + 10 if low <= 11 and any(rank == "A" for rank, _ in hand) else low
 
 
-TABLE_NUMBERS = itertools.count()
-"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
-
-
 class Table:
     """The private table of one client."""
 
@@ -76,7 +69,7 @@ class Table:
         self.stream = stream
         self.options = options
         self.purse = options.money
-        self.rng = random.Random(f"{options.seed} {next(TABLE_NUMBERS)}" if options.seed >= 0 else None)
+        self.rng = table_luck(options.seed)
         self.decision_end: float | None = None
 
     # Frames.
@@ -209,11 +202,7 @@ class Table:
 
 
 def main() -> None:
-    port, *arguments = sys.argv[1:]
-    options = Options(CHOICES, arguments)
-    serve_in_threads(
-        int(port), lambda connection: Table(Stream(connection, options.pieces, options.pause), options).converse()
-    )
+    serve_in_threads(lambda stream, options: Table(stream, options).converse(), CHOICES)
 
 
 if __name__ == "__main__":

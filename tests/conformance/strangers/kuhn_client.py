@@ -19,10 +19,9 @@
 """
 
 import asyncio
-import random
 import sys
 
-from plumbing import LETTER_CASES, Options, pieces_of
+from plumbing import LETTER_CASES, AsyncEnd, Farewell, HouseAtFault, Options, client_luck
 
 CHOICES = {
     "seed": -1,
@@ -42,30 +41,16 @@ WORDS = {"CARD": {"C_J", "C_Q", "C_K"}, "ACTN": {"CHK", "BET", "FLD"}, "FAIL": {
 BET_CHANCES = {"random": 0.5, "bold": 1.0, "meek": 0.0}
 
 
-class Farewell(Exception):
-    """The house has said goodbye or disconnected."""
-
-
-class HouseAtFault(Exception):
-    """The house has sent what no house may send."""
-
-
-class Client:
+class Client(AsyncEnd):
     """One conversation with a house."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, options: Options) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.options = options
-        self.rng = random.Random(options.seed if options.seed >= 0 else None)
+        super().__init__(reader, writer, options, client_luck(options.seed))
         self.played = 0
 
     async def send(self, *messages: str) -> None:
-        await asyncio.sleep(self.options.pause)
         letters = LETTER_CASES[self.options.letters]
-        for piece in pieces_of([letters(message).encode() for message in messages], self.options.pieces):
-            self.writer.write(piece)
-            await self.writer.drain()
+        await super().send(*[letters(message).encode() for message in messages])
 
     async def receive(self) -> tuple[str, str]:
         """Return the next message of the house: its code and its argument."""

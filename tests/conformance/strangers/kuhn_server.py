@@ -19,12 +19,9 @@
 """
 
 import contextlib
-import itertools
-import random
-import sys
 import time
 
-from plumbing import LETTER_CASES, Disconnected, Options, OutOfTime, Stream, serve_in_threads
+from plumbing import LETTER_CASES, Disconnected, Options, OutOfTime, Stream, serve_in_threads, table_luck
 
 CHOICES = {
     "seed": -1,
@@ -71,10 +68,6 @@ class Unreadable(Exception):
     """These bytes are no message, and nothing shows where the next one begins."""
 
 
-TABLE_NUMBERS = itertools.count()
-"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
-
-
 class Table:
     """The private table of one client."""
 
@@ -82,7 +75,7 @@ class Table:
         self.stream = stream
         self.options = options
         self.coins = options.coins
-        self.rng = random.Random(f"{options.seed} {next(TABLE_NUMBERS)}" if options.seed >= 0 else None)
+        self.rng = table_luck(options.seed)
         self.decision_end: float | None = None
 
     def send(self, *messages: str) -> None:
@@ -231,11 +224,7 @@ class Table:
 
 
 def main() -> None:
-    port, *arguments = sys.argv[1:]
-    options = Options(CHOICES, arguments)
-    serve_in_threads(
-        int(port), lambda connection: Table(Stream(connection, options.pieces, options.pause), options).converse()
-    )
+    serve_in_threads(lambda stream, options: Table(stream, options).converse(), CHOICES)
 
 
 if __name__ == "__main__":

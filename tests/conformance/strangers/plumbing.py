@@ -1,6 +1,9 @@
-"""What the programs share that is not the protocol: their options, and sockets with a buffer and a deadline."""
+"""What the programs share that is not the protocol: options, luck, and connections with a buffer and a deadline."""
 
+import asyncio
 import contextlib
+import itertools
+import random
 import socket
 import sys
 import threading
@@ -18,6 +21,14 @@ class OutOfTime(Exception):
     """The deadline has passed before the bytes had arrived."""
 
 
+class Farewell(Exception):
+    """The house has said goodbye or disconnected."""
+
+
+class HouseAtFault(Exception):
+    """The house has sent what no house may send."""
+
+
 class Options:
     """The options of a program as attributes: `--choice NAME=VALUE` sets one of `defaults`, in its type."""
 
@@ -29,6 +40,18 @@ class Options:
             if name not in defaults:
                 sys.exit(f"found {name}; allowed: {', '.join(defaults)}")
             self.__dict__[name] = type(defaults[name])(value)
+
+
+TABLE_NUMBERS = itertools.count()
+"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
+
+
+def client_luck(seed: int) -> random.Random:
+    return random.Random(seed if seed >= 0 else None)
+
+
+def table_luck(seed: int) -> random.Random:
+    return random.Random(f"{seed} {next(TABLE_NUMBERS)}" if seed >= 0 else None)
 
 
 def mixed_case(text: str) -> str:
@@ -45,6 +68,25 @@ def pieces_of(messages: Sequence[bytes], pieces: str) -> list[bytes]:
     if pieces == "flight":
         return [whole]
     return [*messages] if pieces == "message" else [whole[at : at + 1] for at in range(len(whole))]
+
+
+class AsyncEnd:
+    """An end of a connection with asyncio streams."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, options: Options, rng: random.Random
+    ) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.options = options
+        self.rng = rng
+
+    async def send(self, *messages: bytes) -> None:
+        """Send messages, after the usual pause and in the usual pieces."""
+        await asyncio.sleep(self.options.pause)
+        for piece in pieces_of(messages, self.options.pieces):
+            self.writer.write(piece)
+            await self.writer.drain()
 
 
 class Stream:
@@ -100,10 +142,13 @@ class Stream:
         self.connection.close()
 
 
-def serve_in_threads(port: int, converse: Callable[[socket.socket], None]) -> None:
-    """Accept connections for ever; each has a thread of its own."""
-    with socket.create_server(("127.0.0.1", port), backlog=128) as listening:
+def serve_in_threads(converse: Callable[[Stream, Options], None], defaults: dict[str, object]) -> None:
+    """Accept connections for ever, with the port and the options of the command line; each has a thread of its own."""
+    port, *arguments = sys.argv[1:]
+    options = Options(defaults, arguments)
+    with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
         print(f"listening on {listening.getsockname()[1]}", flush=True)
         while True:
             connection, _ = listening.accept()
-            threading.Thread(target=converse, args=(connection,), daemon=True).start()
+            stream = Stream(connection, options.pieces, options.pause)
+            threading.Thread(target=converse, args=(stream, options), daemon=True).start()

@@ -20,11 +20,10 @@
 | check | no, yes: whether the house's messages are compared with the rules |
 """
 
-import random
 import socket
 import sys
 
-from plumbing import LETTER_CASES, Disconnected, Options, Stream
+from plumbing import LETTER_CASES, Disconnected, Farewell, HouseAtFault, Options, Stream, client_luck
 
 CHOICES = {
     "seed": -1,
@@ -44,14 +43,6 @@ CHOICES = {
 }
 HALVES = dict(zip("1234567scr", (2, 4, 6, 8, 10, 12, 14, 1, 1, 1), strict=True))
 MOST = 2**30 - 1
-
-
-class Farewell(Exception):
-    """The house has said goodbye or disconnected."""
-
-
-class HouseAtFault(Exception):
-    """The house has sent what no house may send."""
 
 
 def signed(data: bytes) -> int:
@@ -103,7 +94,7 @@ class Client:
     def __init__(self, address: tuple[str, int], options: Options) -> None:
         self.address = address
         self.options = options
-        self.rng = random.Random(options.seed if options.seed >= 0 else None)
+        self.rng = client_luck(options.seed)
         self.played = 0
         self.stream = self.connect()
 

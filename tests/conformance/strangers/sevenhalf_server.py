@@ -24,12 +24,10 @@
 
 import asyncio
 import contextlib
-import itertools
-import random
 import sys
 import time
 
-from plumbing import DRAIN_SECONDS, LETTER_CASES, Options, pieces_of
+from plumbing import DRAIN_SECONDS, LETTER_CASES, AsyncEnd, Options, table_luck
 
 CHOICES = {
     "seed": -1,
@@ -83,18 +81,11 @@ def score_of(cards: list[str]) -> int:
     return sum(HALVES[card[0]] for card in cards)
 
 
-TABLE_NUMBERS = itertools.count()
-"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
-
-
-class Table:
+class Table(AsyncEnd):
     """The private table of one client."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, options: Options) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.options = options
-        self.rng = random.Random(f"{options.seed} {next(TABLE_NUMBERS)}" if options.seed >= 0 else None)
+        super().__init__(reader, writer, options, table_luck(options.seed))
         self.bets = [int(bet) for bet in options.bet.split(",")]
         self.state = "idle"
         self.has_named_bet = False
@@ -107,12 +98,9 @@ class Table:
     # Sending.
 
     async def send(self, *messages: bytes) -> None:
-        await asyncio.sleep(self.options.pause)
         try:
             ending = b"\n" if self.options.ending == "line" else b""
-            for piece in pieces_of([message + ending for message in messages], self.options.pieces):
-                self.writer.write(piece)
-                await self.writer.drain()
+            await super().send(*(message + ending for message in messages))
         except ConnectionError:
             raise Left from None
 
