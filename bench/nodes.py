@@ -39,7 +39,9 @@ from croupier.cluster.nats_bus import NatsBus, connect_nats
 from croupier.cluster.node import Node
 from croupier.core.dealer import dealer_factory
 from croupier.core.logger import SilentLogger
+from croupier.http.auth import Authenticator
 from croupier.http.holdem_tables import HouseGroup
+from croupier.http.stored_users import StoredUsers
 from croupier.net.event_loop import run
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.rooms.holdem.engine.ranks import load_tables
@@ -207,12 +209,13 @@ async def room_of(path: str) -> AsyncIterator[HttpRoom]:
         secret = start.server_seed(ROOM_NAME, 0)
         group = HouseGroup(1, "readme", lambda user: user_guid(secret, user))
         load = stored_house_loader(store, start, wanted, build, SilentLogger())
-        room = HttpRoom(group, load, wanted.settings, SilentLogger(), (), store=store)
+        authenticator = Authenticator(StoredUsers(store))
+        room = HttpRoom(group, load, wanted.settings, authenticator, SilentLogger(), store=store)
         try:
             yield room
         finally:
             room.houses.abandon_all()
-            room.close()
+            authenticator.close()
 
 
 async def own_tables(path: str, url: str, *, is_bare: bool) -> None:

@@ -9,9 +9,10 @@ from croupier.app.http_room import HttpRoom
 from croupier.app.local_houses import stored_house_loader
 from croupier.core.dealer import dealer_factory
 from croupier.core.logger import Logger, SilentLogger
-from croupier.http.auth import QUICK_HASHER
+from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_service import HoldemService
 from croupier.http.holdem_tables import HouseGroup
+from croupier.http.stored_users import StoredUsers
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
@@ -69,10 +70,10 @@ async def stored_room(
         secret = start.server_seed(ROOM_NAME, 0)
         group = HouseGroup(start.houses, settings.dialect, lambda user: user_guid(secret, user))
         load = stored_house_loader(store, start, wanted, build_house, SilentLogger())
-        room = HttpRoom(group, load, settings, log, (), store=store)
-        room.authenticator._hasher = QUICK_HASHER
+        authenticator = Authenticator(StoredUsers(store), hasher=QUICK_HASHER)
+        room = HttpRoom(group, load, settings, authenticator, log, store=store)
         try:
             yield StoredRoom(room, store)
         finally:
             room.houses.abandon_all()
-            room.close()
+            authenticator.close()

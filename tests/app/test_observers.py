@@ -10,6 +10,7 @@ from croupier.app.http_room import HttpRoom
 from croupier.app.local_houses import LoadedHouse
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Event, Left, Received, Send
+from croupier.http.auth import Authenticator
 from croupier.http.holdem_tables import HouseGroup
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import open_store
@@ -116,7 +117,7 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
 
         settings = Settings()
         group = HouseGroup(1, settings.dialect, str)
-        web = HttpRoom(group, load, settings, SilentLogger(), [failing_observer])
+        web = HttpRoom(group, load, settings, Authenticator(), SilentLogger(), observers=[failing_observer])
         await web.houses.open(1)
         web.halt(final=False)
         async with asyncio.timeout(TIMEOUT_SECONDS):

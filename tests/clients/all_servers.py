@@ -1,7 +1,7 @@
 """Servers of all rooms in the event loop of a test, for clients that connect to the wrong address."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from ssl import SSLContext
 
 from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig, open_room
@@ -17,10 +17,11 @@ async def serving(
 ) -> AsyncIterator[list[Address]]:
     """A server of a room that stores nothing; yields the addresses on which it listens."""
     room_config = RoomConfig(ROOMS[name], port, ROOMS[name].settings(), document_port=document_port)
-    context = RoomContext(SilentLogger(), [], tls_context, SharedStore(None))
-    room, addresses = await open_room(room_config, ServerConfig(journal="off"), context)
-    try:
-        yield [*addresses]
-    finally:
-        room.halt(final=True)
-        await room.wait_drained()
+    async with AsyncExitStack() as exits:
+        context = RoomContext(SilentLogger(), [], tls_context, SharedStore(None), exits)
+        room, addresses = await open_room(room_config, ServerConfig(journal="off"), context)
+        try:
+            yield [*addresses]
+        finally:
+            room.halt(final=True)
+            await room.wait_drained()

@@ -3,7 +3,7 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from random import Random
 from typing import Any, Final, Self
 
@@ -39,6 +39,7 @@ class RoomNode:
         self.bus = hub.connect()
         self._node = Node(name, self.bus, SilentLogger())
         self._url = url
+        self._exits = AsyncExitStack()
         self._rooms: dict[str, OpenRoom] = {}
         self._shared_store = SharedStore(url)
         self._lost_writes: list[Future[Any]] = []  # kept, because tasks wait for them
@@ -49,7 +50,7 @@ class RoomNode:
         self = cls(name, url, hub)
         await self._node.start()
         config = ServerConfig(accounts="address", store=url, journal="durable")
-        context = RoomContext(SilentLogger(), (), None, self._shared_store, node=self._node)
+        context = RoomContext(SilentLogger(), (), None, self._shared_store, self._exits, node=self._node)
         for room_name, settings in SETTINGS.items():
             room = ROOMS[room_name]
             room_config = RoomConfig(room, 0, room.settings(**settings))
@@ -94,6 +95,7 @@ class RoomNode:
             room.halt(final=True)
         for room in self._rooms.values():
             await room.wait_drained()
+        await self._exits.aclose()
         await self._node.stop()
 
     async def pause(self, seconds: float) -> None:

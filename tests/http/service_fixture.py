@@ -178,7 +178,7 @@ class InProcessService:
 
     def __exit__(self, *error: object) -> None:
         self.service.halt(final=True)
-        self.service.close()
+        self.service.authenticator.close()
 
     async def ask(
         self,
@@ -272,6 +272,7 @@ async def close(found: HoldemApp, seconds: float = 1.0) -> None:
     """Stop a service; all connections have to be closed then."""
     async with asyncio.timeout(TIMEOUT_SECONDS):
         await found.stop(seconds)
+        found.authenticator.close()
     assert found.connection_count == 0
 
 

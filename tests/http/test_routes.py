@@ -77,6 +77,6 @@ def test_every_operation_of_the_routes_has_a_handler(run: Run) -> None:
     async def main() -> None:
         app = HoldemApp(house(), Authenticator(hasher=QUICK_HASHER))
         assert {*app.handlers} == {operation.id for operation in OPERATIONS}
-        app.close()
+        app.authenticator.close()
 
     run(main())

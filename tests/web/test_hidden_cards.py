@@ -285,7 +285,7 @@ async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
                     certain = len(recorder.steps)
             await recorder.browse(known)
         room.service.halt(final=True)
-        room.close()
+        room.authenticator.close()
     return Played(recorder.steps, certain, shown)
 
 

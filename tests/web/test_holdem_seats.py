@@ -14,7 +14,7 @@ from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Join, RequestRefused
-from croupier.web.app import close, create_app
+from croupier.web.app import close, create_app, wait_closed
 from croupier.web.config import WebConfig
 from croupier.web.holdem_seat import YOU_ARE_AWAY
 from croupier.web.rest_bytes import answer_bytes
@@ -52,8 +52,9 @@ async def holdem(config: WebConfig = WebConfig(), **settings: Any) -> AsyncItera
         yield room
     finally:
         close(room.app)
+        await wait_closed(room.app)
         room.room.service.halt(final=True)
-        room.room.close()
+        room.room.authenticator.close()
         await asyncio.sleep(0)
 
 

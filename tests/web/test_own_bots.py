@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from croupier.core.basic_auth import basic_authorization
+from croupier.http.auth import MemoryUsers, UserRecord
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.web.app import close, create_app
+from croupier.web.app import close, create_app, wait_closed
 from croupier.web.config import WebConfig
 from croupier.web.holdem_bots import program_account
 from croupier.web.rooms import RoomEntry
@@ -141,6 +142,7 @@ async def open_holdem(*bots: str) -> AsyncIterator[Holdem]:
             yield room
         finally:
             close(room.app)
+            await wait_closed(room.app)
             await room.room.stop(timeout=0.0)
 
 
@@ -218,6 +220,38 @@ def test_a_program_whose_user_is_taken_is_logged(run: Run, log: Log) -> None:
 
     run(main())
     assert log.entries[0]["reason"].startswith(f"found a user '{PROGRAM}'")
+
+
+def test_a_bot_that_registers_has_stopped_when_the_app_is_closed(
+    run: Run, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SlowUsers(MemoryUsers):
+        readers = 0
+        is_read = asyncio.Event()
+
+        async def get(self, name: str) -> UserRecord | None:
+            self.readers += 1
+            self.is_read.set()
+            try:
+                return await asyncio.Future()
+            finally:
+                await asyncio.sleep(0)
+                self.readers -= 1
+
+    async def main() -> None:
+        users = SlowUsers()
+        async with open_holdem("true {user}") as room:
+            monkeypatch.setattr(room.room.authenticator, "_users", users)
+            await Browser(room.app).play("holdem")
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await users.is_read.wait()
+            close(room.app)
+            assert users.readers
+            await wait_closed(room.app)
+            assert not users.readers, "the authenticator may be closed"
+
+    run(main())
+    assert log.entries == []
 
 
 def test_no_more_programs_run_than_are_allowed(run: Run, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,25 @@
 """`croupier serve` opens the web app beside the rooms, names its URL first, and closes it with them."""
 
+import asyncio
 import re
 import socket
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import httpx
 import pytest
 
+from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.serve import serve
+from croupier.app.server_process import ServerProcess
 from croupier.rooms import ROOMS
+from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.web.http_server import AppServer
+from tests.net.raw_client import Run
 from tests.processes import FREE_PORTS, PATIENCE, Serving, croupier
+from tests.web.app_fixture import Browser
+from tests.web.test_login import register
 
 
 def sit_down(client: httpx.Client, room: str = "kuhn") -> str:
@@ -68,6 +78,33 @@ def test_a_person_keeps_the_seat_at_a_holdem_table_over_a_restart(tmp_path: Path
                 front_page = client.get(address_of_programs, headers={"accept": "text/html"})
                 assert f'<a href="{url}/">' in front_page.text
             assert server.stop() == 0
+
+
+def test_people_can_register_until_the_web_app_is_closed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rooms are closed before, so that people see the ends of their games."""
+    statuses: list[int] = []
+    requests: asyncio.Queue[str] = asyncio.Queue()
+    close = AppServer.close
+
+    class Process(ServerProcess):
+        def stop_requests(self) -> AbstractContextManager[asyncio.Queue[str]]:
+            return nullcontext(requests)
+
+    async def register_and_close(server: AppServer) -> None:
+        statuses.append((await register(Browser(server._app))).status_code)
+        await close(server)
+
+    monkeypatch.setattr(AppServer, "close", register_and_close)
+    for name in ("configure", "raise_file_limit"):  # they change this process
+        monkeypatch.setattr(f"croupier.app.serve.{name}", lambda *_: None)
+
+    async def main() -> None:
+        requests.put_nowait("stop")
+        config = ServerConfig(journal="off", web_port=0)
+        await serve([RoomConfig(HOLDEM, 0, HOLDEM.settings())], config, lambda _: None, process=Process())
+
+    run(main())
+    assert statuses == [303]
 
 
 @pytest.mark.parametrize("flags", [("--no-web",), ("--port", 0)])

@@ -12,8 +12,10 @@ from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig
 from croupier.cluster.bus import BusUnavailable
 from croupier.core.dealer import Dealer
 from croupier.core.session import Address
+from croupier.http.auth import Authenticator
 from croupier.http.holdem_tables import HouseGroup
 from croupier.http.limits import ConnectionLimits
+from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.recording.seeds import Seeds
@@ -104,12 +106,15 @@ async def _open_room(
     settings = room_config.settings
     group = HouseGroup(source.houses, settings.dialect, lambda user: user_guid(source.secret, user))
     group.views.publish({}, settings.listed)  # a node may have no house that says it
+    authenticator = Authenticator(None if source.store is None else StoredUsers(source.store))
+    context.exits.callback(authenticator.close)
     room = HttpRoom(
         group,
         source.load,
         settings,
+        authenticator,
         context.log,
-        context.observers,
+        observers=context.observers,
         store=source.store,
         promises=context.promises,
         proxies=proxies,

@@ -15,7 +15,6 @@ from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
 from croupier.http.holdem_tables import HouseGroup
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import TrustedProxies
 from croupier.net.count_limit import ConnectionCounts
 from croupier.observers.counters import RoomCounters
@@ -25,7 +24,7 @@ from croupier.store.store import Store
 
 
 class HttpRoom(TablesApp):
-    """The hold'em houses served over HTTP, with the accounts of a store if there is one.
+    """The hold'em houses served over HTTP. With a `store`, which has the accounts, it is closed with the room.
 
     It is also an observer of its houses: that is how it notices, during a shutdown, that the last hand has ended.
     """
@@ -37,9 +36,10 @@ class HttpRoom(TablesApp):
         group: HouseGroup,
         load: Loader,
         settings: Settings,
+        authenticator: Authenticator,
         log: Logger,
-        observers: Sequence[Observer],
         *,
+        observers: Sequence[Observer] = (),
         store: Store | None = None,
         promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
@@ -47,7 +47,7 @@ class HttpRoom(TablesApp):
     ) -> None:
         super().__init__(
             group,
-            Authenticator(None if store is None else StoredUsers(store)),
+            authenticator,
             counts=RoomCounters(),
             log=log,
             limits=ServiceLimits(max_requests=settings.requests_per_minute),
@@ -56,7 +56,7 @@ class HttpRoom(TablesApp):
         self.houses = LocalHouses(
             group,
             load,
-            self.authenticator,
+            authenticator,
             log,
             observers=(*observers, self),
             counts=self.counts,

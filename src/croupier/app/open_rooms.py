@@ -4,6 +4,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -189,6 +190,7 @@ class RoomConfig:
 class RoomContext(NamedTuple):
     """What the server provides to a room: log, observers, TLS context, shared store, dealer's promises, tracer, node.
 
+    On `exits` a room puts what is closed last, after everything else that uses the room, such as the web app.
     If other processes open the room as well, `counts` counts the connections of all of them, and each has numbers of
     its own from `first_peer` on.
     """
@@ -197,6 +199,7 @@ class RoomContext(NamedTuple):
     observers: Sequence[Observer]
     tls_context: ssl.SSLContext | None
     shared_store: SharedStore
+    exits: AsyncExitStack
     promises: Promises | None = None
     counts: ConnectionCounts | None = None
     first_peer: Peer = 1
@@ -251,7 +254,7 @@ def has_divided_rooms(room_configs: Sequence[RoomConfig], server_config: ServerC
 async def _open_house(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    log, observers, tls_context, shared_store, promises, counts, first_peer, _, node = context
+    log, observers, tls_context, shared_store, _, promises, counts, first_peer, _, node = context
     room = room_config.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
@@ -328,7 +331,7 @@ async def _open_oldmaid(
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
-    log, observers, tls_context, shared_store, promises, *_ = context
+    log, observers, tls_context, shared_store, _, promises, *_ = context
     settings = room_config.settings
     settings.check()
     codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)

@@ -163,6 +163,7 @@ async def serve(
                 [*observers, *span_observers(tracer, room_config.room)],
                 tls_context,
                 shared_store,
+                stack,
                 promises,
                 process.connection_counts(room_config.room, config.limits),
                 process.first_peer,

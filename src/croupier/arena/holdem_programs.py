@@ -109,6 +109,7 @@ class HoldemMatch(ProgramMatch):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._app.stop(STOP_SECONDS)
+            self._authenticator.close()
         self.over.result()
 
     async def _register(self, bot: int, address: Address, *, is_named: bool) -> Mapping[str, object]:

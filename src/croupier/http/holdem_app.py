@@ -55,9 +55,9 @@ BASIC_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="croupier", charset
 class TablesApp:
     """The tables of a hold'em room behind HTTP.
 
-    `handlers` are the functions that answer the operations of the routes; `authenticator` checks passwords. `web_port`
-    is the port of the server's web app, None without one. `application` answers the requests of the room's port: this
-    object, or one around it.
+    `handlers` are the functions that answer the operations of the routes; `authenticator` checks passwords; its maker
+    closes it when nobody uses it any more. `web_port` is the port of the server's web app, None without one.
+    `application` answers the requests of the room's port: this object, or one around it.
     """
 
     def __init__(
@@ -140,11 +140,6 @@ class TablesApp:
         self._server.close()  # first, so that waiting clients are answered with "Connection: close"
         self.service.halt(final=True)
         await self._server.drain(timeout)
-        self.close()
-
-    def close(self) -> None:
-        """Stop verifying passwords."""
-        self.authenticator.close()
 
     # Answers, in the order of holdem-8.2.
 

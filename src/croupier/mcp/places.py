@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from itertools import chain
 from time import time
@@ -98,6 +98,7 @@ class OwnPlaces:
     def __init__(self, seed: int | None = None) -> None:
         self._config = ServerConfig(seed=seed, journal="off", idle_seconds=2 * THINKING_SECONDS, no_web=True)
         self._store = SharedStore(None)
+        self._exits = AsyncExitStack()
         self._rooms: dict[str, OpenRoom] = {}
         self._addresses: dict[str, Address] = {}
         self._bots: list[asyncio.Future[None]] = []
@@ -108,7 +109,7 @@ class OwnPlaces:
         async with self._opening:
             if room.name not in self._addresses:
                 settings = room.settings(**ROOM_SETTINGS.get(room.name, {}))
-                context = RoomContext(get_logger(room=room.name), (), None, self._store)
+                context = RoomContext(get_logger(room=room.name), (), None, self._store, self._exits)
                 self._rooms[room.name], (address, *_) = await open_room(
                     RoomConfig(room, 0, settings), self._config, context
                 )
@@ -131,6 +132,7 @@ class OwnPlaces:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._config.drain_seconds):
                     await room.wait_drained()
+        await self._exits.aclose()
 
     def _seat_bots(self, room: Room, address: Address) -> None:
         """Let bots play at the shared tables of a room."""

@@ -38,6 +38,12 @@ def start_task[T](tasks: set[asyncio.Task[T]], coroutine: Coroutine[object, obje
     task.add_done_callback(tasks.discard)
 
 
+async def wait_tasks[T](tasks: set[asyncio.Task[T]]) -> None:
+    """Wait until tasks that were started with `start_task` are done, also those that start meanwhile."""
+    while tasks:
+        await asyncio.wait(tasks)
+
+
 def resolve(future: Future[None] | None) -> None:
     """Wake the tasks that wait for a future, unless there is none or it is done already."""
     if future is not None and not future.done():

@@ -67,7 +67,7 @@ def create_app(
         optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
 
     closers = [tables.close, watch.close, live_lobby.close, seating.close, checks.close]
-    waits = [checks.wait_idle]
+    waits = [seating.wait_closed, checks.wait_idle]
     if tournament is not None:
         tournament_routes = TournamentRoutes(tournament, streams, renderer, log)
         optional_routes += tournament_routes.routes
@@ -108,6 +108,6 @@ def close(app: Starlette) -> None:
 
 
 async def wait_closed(app: Starlette) -> None:
-    """Wait until all checks, and the process of the tournament, have ended after `close`."""
+    """Wait until all bots, all checks, and the process of the tournament have ended after `close`."""
     for wait in app.state.waits:
         await wait()

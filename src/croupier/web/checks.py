@@ -15,7 +15,7 @@ from croupier.conformance.live_state import RunState
 from croupier.core.logger import Logger
 from croupier.core.presentation import Refused, Text, counted, text, verbatim
 from croupier.core.room import Room
-from croupier.net.event_loop import start_task
+from croupier.net.event_loop import start_task, wait_tasks
 from croupier.web.check_targets import CheckTarget
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
@@ -210,8 +210,7 @@ class Checks:
 
     async def wait_idle(self) -> None:
         """Wait until no run is going on."""
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        await wait_tasks(self._tasks)
 
     def close(self) -> None:
         """Stop all runs; `wait_idle` waits for their ends."""

@@ -19,7 +19,7 @@ from croupier.http.auth import AuthError
 from croupier.http.views import GameViewCache
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address
-from croupier.net.event_loop import start_task
+from croupier.net.event_loop import start_task, wait_tasks
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
@@ -69,6 +69,10 @@ class HoldemBots:
         """Stop all bots; their seats are lost when their time is over."""
         for task in self._tasks:
             task.cancel()
+
+    async def wait_closed(self) -> None:
+        """Wait until all bots have stopped, and use neither the room nor its authenticator any more."""
+        await wait_tasks(self._tasks)
 
     async def _join_lonely_person(self, game: Guid) -> None:
         while True:

@@ -71,8 +71,8 @@ class HoldemConversation:
         self._loop = FrozenTimeLoop()
         clock = self._loop.time
         house = make_house(transcript)
-        authenticator = Authenticator(clock=clock, hasher=QUICK_HASHER)
-        self._service = HoldemApp(house, authenticator, house.settings.dialect, clock=clock)
+        self._authenticator = Authenticator(clock=clock, hasher=QUICK_HASHER)
+        self._service = HoldemApp(house, self._authenticator, house.settings.dialect, clock=clock)
         self._pending: defaultdict[str, deque[Task[TranscriptResponse]]] = defaultdict(deque)
 
     def __enter__(self) -> Self:
@@ -84,9 +84,9 @@ class HoldemConversation:
 
     async def _close(self) -> None:
         self._service.halt(final=True)
-        self._service.close()
         for task in [task for tasks in self._pending.values() for task in tasks]:
             task.cancel()
+        self._authenticator.close()
         await self._loop.shutdown_default_executor()
 
     def send(self, user: str, request: TranscriptRequest) -> None:

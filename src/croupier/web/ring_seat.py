@@ -16,7 +16,7 @@ from croupier.core.codec import SpanCodec
 from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.logs import get_logger
-from croupier.net.event_loop import resolve, start_task
+from croupier.net.event_loop import resolve, start_task, wait_tasks
 from croupier.net.timer import Timer
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options
@@ -88,6 +88,10 @@ class RingLobby:
         self._timer.cancel()
         for bot in self._bots:
             bot.cancel()
+
+    async def wait_closed(self) -> None:
+        """Wait until all bots have stopped."""
+        await wait_tasks(self._bots)
 
     def _add_bots(self) -> None:
         if not self._waiting:

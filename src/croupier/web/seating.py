@@ -81,6 +81,13 @@ class Seating:
         if self._holdem_bots is not None:
             self._holdem_bots.close()
 
+    async def wait_closed(self) -> None:
+        """Wait until all bots have stopped after `close`."""
+        if self._ring is not None:
+            await self._ring.wait_closed()
+        if self._holdem_bots is not None:
+            await self._holdem_bots.wait_closed()
+
     def _watch_for_bots(self, entry: RoomEntry, game: Guid, user: str) -> None:
         """Let bots join a person who is alone in a game."""
         if self._holdem_bots is None:

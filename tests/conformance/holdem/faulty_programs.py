@@ -162,6 +162,7 @@ async def open_faulty_server(
             yield service
         finally:
             await service.stop(1.0)
+            service.authenticator.close()
 
 
 # Wrong responses.

@@ -78,6 +78,7 @@ class SocketDriver:
         for _, writer in self._connections.values():
             writer.close()
         await self._service.stop()
+        self._service.authenticator.close()
 
     def send(self, user: str, request: TranscriptRequest) -> None:
         """Send a request, and wait for its response."""

@@ -112,13 +112,13 @@ class HoldemTestServer:
     async def close(self) -> None:
         """Stop the service and close all connections."""
         self.service.halt(final=True)
-        self.service.close()
         if self._server is not None:
             stop_listening(self._server)
         self._is_closed = True
         for writer in self._writers:
             writer.transport.abort()
         await cancel_tasks(self._connections)
+        self._guard.close()
         await asyncio.sleep(0)  # the sockets are closed in the next iteration of the loop
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
