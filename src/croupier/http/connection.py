@@ -135,7 +135,7 @@ class HttpConnection(asyncio.Protocol):
             and self.state is State.IDLE
             and self._waiting is None
             and not self._is_write_paused
-            and reader.is_between_requests
+            and not (reader.is_in_head or reader.body_owner or reader.unparsed)
         ):
             reader.has_begun_request, request.disconnected = True, None
             self._begin(request)

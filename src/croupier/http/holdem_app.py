@@ -183,9 +183,10 @@ class TablesApp:
         match = request.match or self._find(request)
         if self._rate_limiter is not None:
             self._check_rate_limit(request, self._rate_limiter)
-        if self.service.is_writing:
-            yield_processor()  # clients that poll must not starve the thread that writes
-        if request.method not in {"GET", "HEAD"}:
+        if request.method in {"GET", "HEAD"}:
+            if self.service.is_writing:
+                yield_processor()  # clients that poll must not starve the thread that writes
+        else:
             length = request.fields.get(b"content-length")
             if length is not None and int(length) > self.max_body_bytes:
                 raise self._too_large(length.decode())

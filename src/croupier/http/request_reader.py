@@ -53,11 +53,6 @@ class RequestReader:
         self._bytes_since_body = 0  # of the sizes and extensions of chunks, and of trailers
         self._newest: Request | None = None
 
-    @property
-    def is_between_requests(self) -> bool:
-        """Whether the next byte begins a request."""
-        return not (self.is_in_head or self.body_owner or self.unparsed)
-
     def discard(self) -> None:
         """Forget the unparsed bytes."""
         self.unparsed, self.offset = b"", 0
