@@ -15,7 +15,6 @@ from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseIn
 from croupier.rooms.holdem.table.places import Place, user_guid
 from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.register import Register
-from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
@@ -42,8 +41,12 @@ CLOSING_REFUSAL: Final = RequestRefused(
     503, "holdem-3.15", "found a server that is about to stop; allowed: to finish what is running"
 )
 
-OUT_OF_TURN: Final[Mapping[Dialect, tuple[int, str]]] = {"readme": (403, "holdem-4.13"), "hspe-go": (409, "holdem-7.4")}
-"""The HTTP status and the clause with which an act out of turn is refused."""
+OUT_OF_TURN_DETAIL: Final = "found an act out of turn; allowed: one in one's turn"
+OUT_OF_TURN: Final[Mapping[Dialect, RequestRefused]] = {
+    "readme": RequestRefused(403, "holdem-4.13", OUT_OF_TURN_DETAIL),
+    "hspe-go": RequestRefused(409, "holdem-7.4", OUT_OF_TURN_DETAIL),
+}
+"""The refusals of an act out of turn."""
 
 
 class House:
@@ -228,25 +231,19 @@ class House:
             )
         if participant.user != request.user:
             return RequestRefused(403, "holdem-8.8", "found the player of somebody else; allowed: one's own")
+        answer: HoldemResponse = ACT_DONE
         if isinstance(request, Act):
-            return self._handle_act(table, participant, request, now, effects)
-        if isinstance(request, ComeBack):
+            if not table.waits_for(participant):
+                return OUT_OF_TURN[self.settings.dialect]
+            if fold_reason := table.act(FOLD if request.action == ACTION_FOLD else request.amount, now):
+                answer = ActDone(fold_reason)
+        elif isinstance(request, ComeBack):
             table.come_back(participant)
-            self._after_change(table, effects, now)
-            return ACT_DONE
-        table.leave(participant, now)
-        self._after_change(table, effects, now, has_left=True)
-        return PLAYER_LEFT
-
-    def _handle_act(
-        self, table: Table, participant: Participant, act: Act, now: float, effects: Effects
-    ) -> HoldemResponse:
-        if not table.waits_for(participant):
-            status, clause = OUT_OF_TURN[self.settings.dialect]
-            return RequestRefused(status, clause, "found an act out of turn; allowed: one in one's turn")
-        fold_reason = table.act(FOLD if act.action == ACTION_FOLD else act.amount, now)
-        self._after_change(table, effects, now)
-        return ActDone(fold_reason) if fold_reason else ACT_DONE
+        else:
+            table.leave(participant, now)
+            answer = PLAYER_LEFT
+        self._after_change(table, effects, now, has_left=answer is PLAYER_LEFT)
+        return answer
 
     def _handle_open(self, request: Open, now: float, effects: Effects) -> HoldemResponse:
         user = request.user

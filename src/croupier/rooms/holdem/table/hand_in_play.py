@@ -5,7 +5,6 @@ from itertools import islice
 from typing import Self
 
 from croupier.core.dealer import Dealer, commitment
-from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.core.session import Commit, HandFinished, Reveal
 from croupier.rooms.holdem.cards import CARDS
@@ -62,19 +61,16 @@ class HandInPlay:
         hand = self.hand
         seat, before = hand.turn, hand.to_match
         assert isinstance(seat, int), "an act while no player is to act"
-        if move == FOLD:
-            hand.fold()
-            return None
-        try:
-            hand.bet(move)
-        except IllegalMove:
+        if not hand.try_play(move):
+            assert move != FOLD, "the player to act may fold"
             fold_reason = invalid_bet_reason(move, hand.legal)
             self._faults.append((seat, fold_reason))
             hand.fold()
             return fold_reason
-        if hand.to_match > before:
-            self.acted_seats.clear()
-        self.acted_seats.add(seat)
+        if move != FOLD:
+            if hand.to_match > before:
+                self.acted_seats.clear()
+            self.acted_seats.add(seat)
         return None
 
     def commit(self) -> Commit:

@@ -31,7 +31,7 @@ class Seats:
     """The chairs of a game and an unbounded queue. Each player sits down with `stack` chips.
 
     `members` is notified of every user who joins or leaves. `by_guid` returns the player with a GUID, seated or queued,
-    or None.
+    or None. `guids_by_user` are the GUIDs of all players, seated or queued: a mapping that is replaced, never changed.
     """
 
     __slots__ = (
@@ -40,12 +40,12 @@ class Seats:
         "_chairs",
         "_game",
         "_guids",
-        "_guids_by_user",
         "_members",
         "_queue",
         "_stack",
         "_users",
         "by_guid",
+        "guids_by_user",
     )  # fmt: skip
 
     def __init__(self, game: Guid, chairs: int, stack: int, members: Register[Any]) -> None:
@@ -57,7 +57,7 @@ class Seats:
         self._guids: dict[Guid, Participant] = {}
         self.by_guid = self._guids.get  # bound directly, because every act calls it
         self._users: dict[str, Participant] = {}
-        self._guids_by_user: Mapping[str, Guid] | None = {}
+        self.guids_by_user: Mapping[str, Guid] = {}
         self._button = -1
         self._big_blind: Participant | None = None
 
@@ -79,13 +79,6 @@ class Seats:
         """Return the player of a user, seated or queued."""
         return self._users.get(user)
 
-    @property
-    def guids_by_user(self) -> Mapping[str, Guid]:
-        """The GUIDs of all players, seated or queued, as a mapping that never changes."""
-        if self._guids_by_user is None:
-            self._guids_by_user = {user: participant.guid for user, participant in self._users.items()}
-        return self._guids_by_user
-
     def add(self, user: str, guid: Guid, *, is_person: bool = False) -> Participant:
         """Give a new player the first free seat, or the last place in the queue (holdem-3.5, holdem-3.6)."""
         participant = Participant(user, guid, person=PersonClock() if is_person else None)
@@ -94,14 +87,14 @@ class Seats:
         else:
             self._queue[guid] = participant
         self._guids[guid] = self._users[user] = participant
-        self._guids_by_user = None
+        self.guids_by_user = {**self.guids_by_user, user: guid}
         self._members.user_joined(user, self._game)
         return participant
 
     def remove(self, participant: Participant) -> None:
         """Remove a player and their chips."""
         del self._guids[participant.guid], self._users[participant.user]
-        self._guids_by_user = None
+        self.guids_by_user = {user: guid for user, guid in self.guids_by_user.items() if user != participant.user}
         self._members.user_left(participant.user, self._game)
         if participant.chair is None:
             del self._queue[participant.guid]
@@ -132,7 +125,7 @@ class Seats:
 
     def restore(self, participants: Sequence[Participant], button: int, big_blind: Guid | None) -> None:
         """Restore the saved players, the button and the last big blind."""
-        self._guids_by_user = None
+        self.guids_by_user = {participant.user: participant.guid for participant in participants}
         for participant in participants:
             self._guids[participant.guid] = self._users[participant.user] = participant
             self._members.user_joined(participant.user, self._game)
