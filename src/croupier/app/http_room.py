@@ -26,7 +26,7 @@ from croupier.store.store import Store
 class HttpRoom(TablesApp):
     """The hold'em houses served over HTTP. With a `store`, which has the accounts, it is closed with the room.
 
-    It is also an observer of its houses: that is how it notices, during a shutdown, that the last hand has ended.
+    During a shutdown it observes its houses: that is how it notices that the last hand has ended.
     """
 
     service: HouseGroup
@@ -58,7 +58,7 @@ class HttpRoom(TablesApp):
             load,
             authenticator,
             log,
-            observers=(*observers, self),
+            observers=observers,
             counts=self.counts,
             promises=promises,
         )
@@ -66,7 +66,6 @@ class HttpRoom(TablesApp):
         self._log = log
         self._store = store
         self._idle = asyncio.Event()
-        self._is_halted = False
         self._stop_task: asyncio.Task[None] | None = None
         self._drain_task: asyncio.Task[None] | None = None
 
@@ -96,13 +95,12 @@ class HttpRoom(TablesApp):
             raise
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- the signature of an Observer
-        """Observe an event: during a shutdown, note when no hand is running any more."""
-        if self._is_halted and not self.service.is_playing:
+        """Observe an event during a shutdown: note when no hand is running any more."""
+        if not self.service.is_playing:
             self._idle.set()
 
     def halt(self, *, final: bool) -> None:
         """Start no new hands; if `final`, also void the running hands and disconnect all clients."""
-        self._is_halted = True
         if final:
             self.houses.stop_monitors()
             self._idle.set()
@@ -110,14 +108,19 @@ class HttpRoom(TablesApp):
         elif self.node is not None:
             self._drain_task = asyncio.get_running_loop().create_task(self._drain(self.node))
         else:
-            super().halt(final=False)
+            self._end_hands()
 
     async def _drain(self, node: Node) -> None:
         """Hand over all houses to other nodes; if there are none, end their hands."""
         if await node.drain(HOLDEM):
             self._idle.set()
         else:
-            super().halt(final=False)
+            self._end_hands()
+
+    def _end_hands(self) -> None:
+        """Start no new hands, and notice when the last one has ended."""
+        self.houses.observe(self)
+        super().halt(final=False)
 
     async def wait_drained(self) -> None:
         """Wait until no hand is running, and after the final halt until all connections and the store are closed."""

@@ -118,6 +118,12 @@ class LocalHouses:
         for number in [*self._running]:
             self.abandon(number)
 
+    def observe(self, observer: Observer) -> None:
+        """Call an observer of all houses from now on."""
+        self._observers = (*self._observers, observer)
+        for running in self._running.values():
+            running.service.observe(observer)
+
     def stop_monitors(self) -> None:
         """Stop checking for closed accounts."""
         for running in self._running.values():

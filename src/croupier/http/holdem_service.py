@@ -221,6 +221,10 @@ class HoldemService:
         view = self.views.game(game)
         return None if view is None else view.shown.hands.get(number)
 
+    def observe(self, observer: Observer) -> None:
+        """Call an observer from now on."""
+        self._observers.add(observer)
+
     def process_deadlines(self) -> None:
         """Deliver the deadlines that are due to the house."""
         self._timer.cancel()
