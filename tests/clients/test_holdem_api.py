@@ -241,7 +241,7 @@ def test_leaving_twice_is_no_error() -> None:
     ann, session = seated(server)
     for _ in range(2):
         server.run(ann.leave(session.joined_game))
-    assert len(server.house.table().seats) == 0
+    assert not server.house.table().seats.participants
 
 
 def test_fold_has_no_amount_and_an_invalid_bet_returns_the_reason() -> None:

@@ -83,7 +83,7 @@ def test_closing_an_account_leaves_all_seats_and_queues() -> None:
     assert fixture.nets[-1] == (-20, 20)
     assert "ann" not in fixture.house.users
     assert fixture.house.game(lobby) is not None
-    assert len(fixture.table(lobby).seats) == 2
+    assert len(fixture.table(lobby).seats.participants) == 2
 
 
 def test_closing_an_account_without_games_changes_nothing() -> None:
@@ -113,7 +113,7 @@ def house_with_empty_game(**settings: Any) -> tuple[HouseFixture, list[str]]:
     first = games(fixture)[0]
     fixture.join("ann", "bob", game=first)
     second = games(fixture)[1]
-    assert len(fixture.table(second).seats) == 0
+    assert not fixture.table(second).seats.participants
     return fixture, [first, second]
 
 

@@ -293,7 +293,7 @@ class HouseMachine(RuleBasedStateMachine):
         for table in self.tables:
             for player in table.view().table:
                 assert table.player_guid(player.handle) == player.player_id == self.fixture.house.guid_of(player.handle)
-            assert len(table.seats) == sum(table.player_guid(user) is not None for user in USERS)
+            assert len(table.seats.participants) == sum(table.player_guid(user) is not None for user in USERS)
             assert len(self.seated_participants(table)) <= self.fixture.settings.seats
 
 

@@ -58,7 +58,7 @@ def test_a_person_whose_time_is_over_checks_or_folds_and_keeps_the_seat() -> Non
     fixture.bet("bob", 20)
     fixture.wait(TURN_SECONDS + TIME_BANK_SECONDS)
     assert fixture.view().cards.flop is None  # the small blind has folded, and the next hand has begun
-    assert len(fixture.house.games()[0].seats) == 2
+    assert len(fixture.house.games()[0].seats.participants) == 2
 
 
 def test_a_program_whose_time_is_over_still_loses_the_seat() -> None:

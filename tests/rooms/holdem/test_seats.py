@@ -62,13 +62,13 @@ def test_a_seat_is_free_if_unoccupied_and_not_waited_for() -> None:
     """holdem-3.1"""
     seats = seats_of(2)
     ann, bob, cat = add_players(seats, "ann", "bob", "cat").values()
-    assert (len(seats), seats.has_free_seat) == (3, False)
+    assert (len(seats.participants), seats.has_free_seat) == (3, False)
     seats.remove(ann)
-    assert (len(seats), seats.has_free_seat) == (2, False)
+    assert (len(seats.participants), seats.has_free_seat) == (2, False)
     seats.remove(cat)
-    assert (len(seats), seats.has_free_seat) == (1, True)
+    assert (len(seats.participants), seats.has_free_seat) == (1, True)
     seats.remove(bob)
-    assert (len(seats), seats.has_free_seat) == (0, True)
+    assert (len(seats.participants), seats.has_free_seat) == (0, True)
 
 
 def test_players_are_found_by_name_and_guid_until_they_leave() -> None:

@@ -324,7 +324,7 @@ class House:
         A table that its last player has left (`has_left`) is removed if another table has a free seat (holdem-3.4).
         """
         self._touched[table.guid] = None
-        if has_left and not len(table.seats) and self._register.has_free_table_besides(table):
+        if has_left and not table.seats.guids_by_user and self._register.has_free_table_besides(table):
             self._remove_table(table, effects)
         else:
             self._set_expiry(table, now)
@@ -350,7 +350,7 @@ class House:
     def _set_expiry(self, table: Table, now: float) -> None:
         """Start or stop the expiry of a table: a table without players expires after a time (holdem-3.4)."""
         seconds = self.settings.empty_seconds
-        if len(table.seats) or not seconds or self._rules_version < RULES_LIMITED_GAMES:
+        if table.seats.guids_by_user or not seconds or self._rules_version < RULES_LIMITED_GAMES:
             table.expires_at = None
             if self._spare_table is table:
                 self._spare_table = None

@@ -61,10 +61,6 @@ class Seats:
         self._button = -1
         self._big_blind: Participant | None = None
 
-    def __len__(self) -> int:
-        """The number of players seated or queued."""
-        return len(self._guids)
-
     @property
     def has_free_seat(self) -> bool:
         """Whether the next player to join gets a seat: queued players are counted as seated (holdem-3.1)."""
