@@ -30,6 +30,10 @@ MAX_GAMES = 12
 THINKING_SECONDS = 0.5
 """The longest time that a client of a house thinks."""
 
+PICK_SECONDS = 0.02
+"""The time for which a player of Old Maid thinks. When a third one has gone with its cards, the others may have none
+that match, and pick until the table ends the game."""
+
 PAUSE_SECONDS = 2.0
 """The longest time that a player of Old Maid pauses between two games."""
 
@@ -163,7 +167,9 @@ class RingUser(User):
         chance, rings = luck(self.random.randrange(1 << 30)), list[RingClient]()
 
         def connect() -> RingClient:
-            rings.append(RingClient(RingConfig(("127.0.0.1", port), "127.0.0.1"), fast_options(nick), chance))
+            rings.append(
+                RingClient(RingConfig(("127.0.0.1", port), "127.0.0.1"), fast_options(nick, pause=PICK_SECONDS), chance)
+            )
             return rings[-1]
 
         tally = RingTally(nick)
