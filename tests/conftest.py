@@ -42,6 +42,8 @@ settings.load_profile("full")
 PARAMETERS = type(pytest.param())
 
 WAITING_MODULES = (
+    "cluster/test_chaos_in_process.py",
+    "conformance/holdem/test_server.py",
     "cluster/test_chaos.py",
     "conformance/test_faulty_clients.py",
     "cli/test_check.py",
@@ -56,6 +58,8 @@ WAITING_MODULES = (
     "app/test_closing.py",
     "cli/test_play_own_bots.py",
     "web/test_own_bots.py",
+    "web/test_serving.py",
+    "cli/test_load.py",
     "cluster/test_account_nodes.py",
     "mcp/test_table.py",
     "arena/test_programs.py",
