@@ -1,6 +1,6 @@
 """House side of Kuhn poker: deals, plays the other seat and pays (docs/protocols/kuhn.md, sections 4 to 8)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Final
 
@@ -56,6 +56,12 @@ ANNOUNCEMENTS: Final[Mapping[KuhnState, Message]] = {
 """The message that announces the house's action, by the state after it (kuhn-4.8)."""
 
 
+DEALS_BY_CARDS: Final[Sequence[Mapping[int, KuhnState]]] = [
+    {CARDS.index(second): deal for second, deal in START_STATE.next[first].next.items()} for first in CARDS
+]
+"""The deals by the indices of the first card and the second one."""
+
+
 class House(PrivateTable[Message, KuhnState]):
     """The house at one private table. See `PrivateTable`.
 
@@ -100,7 +106,7 @@ class House(PrivateTable[Message, KuhnState]):
         self._stake_coins(ANTE)
         self._seat = seat
         deck = self._dealer.next_deck(len(CARDS))
-        state = START_STATE.next[CARDS[next(deck)]].next[CARDS[next(deck)]]
+        state = DEALS_BY_CARDS[next(deck)][next(deck)]
         effects: Effects = [Send(self._peer, CARD[state.cards[seat]])]
         if state.turn == seat:
             self._state = state
