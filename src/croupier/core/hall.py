@@ -35,9 +35,9 @@ class Hall[In, Out]:
     It emits the dealer's promise (Commit) when a peer joins, and the seed (Reveal) after the peer has left. A table may
     postpone its deadline, as an idle timeout does with every message, without any work here: see `Alarms`.
 
-    A caller may also pass Received and Malformed events directly to a peer's `table`, which is faster. Such events can
-    set deadlines that the hall does not see, but never nearer than `shortest_timeout` seconds, so the hall checks each
-    table at least that often.
+    A caller may also pass messages and violations directly to a peer's `table`, which is faster. They can set deadlines
+    that the hall does not see, but never nearer than `shortest_timeout` seconds, so the hall checks each table at least
+    that often.
     """
 
     def __init__(

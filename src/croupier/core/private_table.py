@@ -91,14 +91,7 @@ class PrivateTable[M, S](ABC):
         if self._is_dropped:
             return ()
         if type(event) is Received:
-            self._last_received = now
-            if self._timeouts.move is None:
-                return self._on_received(event.message)
-            before = self._state
-            effects = self._on_received(event.message)
-            if self._state is not before:
-                self._decision_since = None if self._state is None else now
-            return effects
+            return self.on_message(event.message, now)
         match event:
             case Malformed(_, violation):
                 self._last_received = now
@@ -113,6 +106,17 @@ class PrivateTable[M, S](ABC):
                 assert isinstance(event, Joined), f"found {event}; allowed: events about the peer, TimedOut, Closing"
                 self._last_received = now
                 return []
+
+    def on_message(self, message: M, now: float) -> Sequence[Effect[M]]:
+        """Handle a message of a client that has not been dropped: the same as `on` with Received, without an event."""
+        self._last_received = now
+        if self._timeouts.move is None:
+            return self._on_received(message)
+        before = self._state
+        effects = self._on_received(message)
+        if self._state is not before:
+            self._decision_since = None if self._state is None else now
+        return effects
 
     @abstractmethod
     def _on_received(self, message: M) -> list[Effect[M]]:

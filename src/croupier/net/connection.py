@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, cast
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
 from croupier.core.logger import Logger
+from croupier.core.private_table import PrivateTable
 from croupier.core.session import Address, Effect, EndOfInput, Event, Malformed, Peer, Received, Send, Session
 from croupier.net.client_addresses import address_key
 from croupier.net.limits import EndpointLimits
@@ -65,6 +66,8 @@ class Connection(asyncio.Protocol):
         "_host",
         "_input_backlog",
         "_input_ended",
+        "_session",
+        "_table",
         "_transport",
         "_write_paused",
         "codec",
@@ -72,7 +75,6 @@ class Connection(asyncio.Protocol):
         "outbox",
         "output_ended",
         "peer",
-        "session",
     )
 
     def __init__(self, endpoint: ConnectionOwner, peer: Peer | None = None, address: Address | None = None) -> None:
@@ -82,12 +84,13 @@ class Connection(asyncio.Protocol):
         """
         self.peer = peer
         self.codec = endpoint.codec_factory()
-        self.session = endpoint.session
         self.outbox: list[bytes] = []
         self.dropped = False
         self.output_ended = False
         self._endpoint = endpoint
         self._counts = endpoint.counts
+        self._session = endpoint.session
+        self._table: PrivateTable[Any, Any] | None = None
         self._address = address
         self._host = ""
         self._has_left = True
@@ -97,6 +100,11 @@ class Connection(asyncio.Protocol):
         self._held_until: Future[Any] | None = None
         self._input_backlog = b""
         self._eof_while_held = False
+
+    def use_session(self, session: Session[Any, Any]) -> None:
+        """Pass the messages of the peer directly to its own session."""
+        self._session = session
+        self._table = session if isinstance(session, PrivateTable) else None
 
     @property
     def certificate(self) -> dict[str, Any]:
@@ -120,7 +128,7 @@ class Connection(asyncio.Protocol):
         """Handle every message of this read, then write all replies at once.
 
         This repeats what `Endpoint.handle` does for any event, because it is the hot path: nearly all messages of a
-        peer are answered to the same peer.
+        peer are answered to the same peer. Unless somebody observes a private table, its messages need no events.
         """
         endpoint, counts, peer = self._endpoint, self._counts, self.peer
         if self._held_until is not None or peer is None or self._input_backlog:
@@ -129,17 +137,14 @@ class Connection(asyncio.Protocol):
         if len(data) > MAX_BYTES_PER_TURN and not self.dropped:
             data = self._first_of_much(data)
         messages = () if self.dropped else self.codec.feed(data)
-        session, encode, now = self.session, self.codec.encode, endpoint.clock()
-        observers = endpoint.observers
+        table, encode, now = self._table, self.codec.encode, endpoint.clock()
+        observers = endpoint.observers.observers
         replies: list[bytes] = []
         for message in messages:
-            event: Event[Any] = Received(peer, message)
-            if type(message) is Violation:
-                counts.violations += 1
-                event = Malformed(peer, message)
-            effects = session.on(event, now)
-            if observers.observers:
-                observers(event, effects, now)
+            if table is None or observers or type(message) is Violation:
+                effects = self._handle(peer, message, now)
+            else:
+                effects = table.on_message(message, now)
             for effect in effects:
                 if type(effect) is Send and effect.peer == peer and not self.dropped:
                     replies.append(encode(effect.message))
@@ -153,8 +158,18 @@ class Connection(asyncio.Protocol):
             self._write(replies)
         if endpoint.connections_to_flush:
             endpoint.flush()
-        if session is endpoint.session:
-            endpoint.timer.set(session.deadline)  # the hall schedules the deadline of a peer's own table
+        if self._session is endpoint.session:
+            endpoint.timer.set(endpoint.session.deadline)  # the hall schedules the deadline of a peer's own session
+
+    def _handle(self, peer: Peer, message: object, now: float) -> Sequence[Effect[Any]]:
+        """Pass a message or violation to the session, and the event and its effects to the observers."""
+        event: Event[Any] = Received(peer, message)
+        if type(message) is Violation:
+            self._counts.violations += 1
+            event = Malformed(peer, message)
+        effects = self._session.on(event, now)
+        self._endpoint.observers(event, effects, now)
+        return effects
 
     def _buffer_input(self, data: bytes) -> None:
         """Keep input for later while the connection is held or has more input; ignore that of a refused client."""

@@ -357,7 +357,7 @@ class Endpoint:
         self.log.debug("joined", peer=peer, address=address)
         self.handle_and_flush(Joined(peer, address))
         if isinstance(self.session, Hall):
-            connection.session = self.session.table(peer)
+            connection.use_session(self.session.table(peer))
 
     def _on_admitted(
         self, connection: Connection, peer: Peer, address: Address | None, done: Future[str | None]
