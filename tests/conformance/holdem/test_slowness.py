@@ -99,11 +99,13 @@ def test_silent_server_gets_short_timeouts() -> None:
             return await check_server(ROOM, host, port, cases=cases, timeout=5 * FAST)
 
     results = asyncio.run(main(select(ALL, "holdem/2.6") + select(ALL, "holdem/2.7")))
-    reported = [result.failure.actual for result in results if result.failure]
-    assert len(reported) == len(results)
-    assert "within 0.5 s" in reported[0]
-    assert all("within 0.05 s" in found for found in reported[1:])
-    assert {result.failure.cause for result in results if result.failure} == {server_bench.MUTE}
+    failures = [result.failure for result in results if result.failure]
+    assert len(failures) == len(results)
+    # On a busy machine, a connection may take too long as well.
+    silences = [failure for failure in failures if "nobody takes a connection" not in failure.actual]
+    assert "within 0.5 s" in silences[0].actual
+    assert not [failure.actual for failure in silences[1:] if "within 0.05 s" not in failure.actual]
+    assert {failure.cause for failure in silences} == {server_bench.MUTE}
 
 
 def test_a_server_of_one_connection_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
