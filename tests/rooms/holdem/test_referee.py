@@ -35,7 +35,7 @@ class RefereeSession:
         self.users = USERS[:players]
         self.fixture = HouseFixture(decks, seed, **settings)
         self.game = self.fixture.table().guid
-        self.referee = Referee()
+        self.referee = Referee(self.fixture.settings.stakes, self.fixture.settings.stack)
         self.found: list[Violation] = []
         for user in self.users:
             self.fixture.join(user)
@@ -105,6 +105,17 @@ def test_our_own_table_has_no_violations(seed: int) -> None:
     assert not session.referee.is_lost
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "settings", [{"ante": 7}, {"straddle": 50}, {"ante": 30, "straddle": 40, "stack": 700}], ids=str
+)
+def test_antes_and_straddles_are_no_violations(settings: dict[str, int], seed: int) -> None:
+    session = RefereeSession(2 + seed % 4, seed, **settings)
+    play(session, Random(seed), 120)
+    assert session.found == []
+    assert session.referee.hand_count > 3
+
+
 def play_unwatched(session: RefereeSession, luck: Random, steps: int, leave_chance: float) -> None:
     """Play valid and invalid acts; each user looks only before their own turn, and may leave without looking."""
 
@@ -133,14 +144,14 @@ def play_unwatched(session: RefereeSession, luck: Random, steps: int, leave_chan
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("pause_seconds", [0, 0.04])
+@pytest.mark.parametrize("settings", [{}, {"pause_seconds": 0.04}, {"ante": 5, "straddle": 45}], ids=str)
 @pytest.mark.parametrize("leave_chance", [0, 0.01, 0.05])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_players_who_leave_between_two_looks_are_no_violations(
-    players: int, leave_chance: float, pause_seconds: float
+    players: int, leave_chance: float, settings: dict[str, float]
 ) -> None:
     for seed in range(example_count(10)):
-        session = RefereeSession(players, seed, pause_seconds=pause_seconds)
+        session = RefereeSession(players, seed, **settings)
         play_unwatched(session, Random(seed), 200, leave_chance)
         assert session.found == []
         assert not session.referee.is_lost

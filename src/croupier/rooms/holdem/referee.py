@@ -96,6 +96,7 @@ class Referee:
         self._pending_requests: defaultdict[Guid, deque[HoldemRequest]] = defaultdict(deque)
         self._stakes = stakes
         self._stack = stack
+        self._most_forced = stakes.ante + max(stakes.big_blind, stakes.straddle)  # before the first act of a hand
         # The chips of the seated players when the running hand began or the last one ended.
         self._chips: dict[Guid, int] = {}
         self._cause_clause = "holdem-6.3"  # the clause of the latest change
@@ -270,7 +271,7 @@ class Referee:
     def _may_be_of_missed_hand(self, observed: ObservedHand, board: Sequence[Card]) -> bool:
         """Whether new cards on the board may be those of a hand without a decision after the observed one."""
         is_longer = observed.is_over() and len(board) > len(observed.board)
-        return is_longer and FinalStacks(observed).may_leave_at_most(self._stakes.big_blind)
+        return is_longer and FinalStacks(observed).may_leave_at_most(self._most_forced)
 
     def _check_running_hand(self, observed: ObservedHand, game: Game) -> Sequence[Violation]:
         """Check a game that is displayed while a hand runs."""
@@ -311,6 +312,9 @@ class Referee:
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
         """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
         final_stacks = self._finish_hand()
+        if len(self._broke_by_ante(game)) > 1:  # nobody knows what each of them has paid
+            self.is_lost = True
+            return
         shown = self._shown_chips(game)
         idle = not game.turn.player_id
         if idle and any(pot.size for pot in game.pots):
@@ -355,22 +359,43 @@ class Referee:
         """
         seated = self._chips.keys() - self._newcomers
         for player in seated - {*shown}:
-            if len(seated) <= 2 and self._chips[player] <= self._stakes.big_blind:
+            if len(seated) <= 2 and self._chips[player] <= self._most_forced:
                 del self._chips[player]
                 self._previous_hand = None
 
     def _shown_chips(self, game: Game) -> dict[Guid, int]:
-        """Return the chips of each player, bets included.
+        """Return the chips of each player, bets and antes included.
 
         If the bets do not add up to the pots, but the blinds do, the blinds are counted in place of the bets.
         """
-        chips = {player.player_id: player.wealth + player.bet_so_far for player in game.table}
-        in_pots, blinds = sum(pot.size for pot in game.pots), (self._stakes.small_blind, self._stakes.big_blind)
+        antes = self._paid_antes(game)
+        chips = {one.player_id: one.wealth + one.bet_so_far + antes.get(one.player_id, 0) for one in game.table}
+        in_pots = sum(pot.size for pot in game.pots) - sum(antes.values())
+        blinds = (self._stakes.small_blind, self._stakes.big_blind)
         small_blinds = [seat for seat, player in enumerate(game.table) if player.small_blind]
         if in_pots == sum(player.bet_so_far for player in game.table) or in_pots != sum(blinds) or not small_blinds:
             return chips
         posted = {(small_blinds[0] + place) % len(chips): blind for place, blind in enumerate(blinds)}
-        return {player.player_id: player.wealth + posted.get(seat, 0) for seat, player in enumerate(game.table)}
+        return {
+            player.player_id: player.wealth + posted.get(seat, 0) + antes.get(player.player_id, 0)
+            for seat, player in enumerate(game.table)
+        }
+
+    def _paid_antes(self, game: Game) -> dict[Guid, int]:
+        """Return the antes in the pots of a hand that has begun. A player without other chips has paid the rest."""
+        if not self._stakes.ante or not game.turn.player_id:
+            return {}
+        payers = {payer for pot in game.pots for payer in pot.players}
+        antes = {player.player_id: self._stakes.ante for player in game.table if player.player_id in payers}
+        if broke := self._broke_by_ante(game):
+            others = sum(player.bet_so_far for player in game.table) + self._stakes.ante * (len(antes) - 1)
+            antes[broke[0]] = sum(pot.size for pot in game.pots) - others
+        return antes
+
+    def _broke_by_ante(self, game: Game) -> Sequence[Guid]:
+        """Return the players of a hand whose last chips may have been an ante."""
+        payers = {payer for pot in game.pots for payer in pot.players} if self._stakes.ante else ()
+        return [one.player_id for one in game.table if not one.wealth + one.bet_so_far and one.player_id in payers]
 
     def _finish_hand(self) -> FinalStacks | None:
         """Return what the players may have after the hand that has ended; None if none has."""
@@ -392,7 +417,7 @@ class Referee:
         Players who have joined again had lost all their chips, in one of the two.
         """
         joined_again = self._newcomers.intersection(final_stacks.players)
-        may_have_missed_hand = final_stacks.may_leave_at_most(self._stakes.big_blind)
+        may_have_missed_hand = final_stacks.may_leave_at_most(self._most_forced)
         found = {player: 0 if player in joined_again else shown.get(player, 0) for player in final_stacks.players}
         if may_have_missed_hand:
             self._previous_hand = None  # the button may have moved twice

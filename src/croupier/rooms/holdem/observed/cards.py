@@ -34,7 +34,8 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
     if not new or hand.over:
         return None
     if hand.turn is not Turn.CHANCE or (len(new) > hand.cards_due and not over):
-        option = not hand.street and hand.turn == hand.big_blind and not observed.acted_seats & {hand.big_blind}
+        last_blind, _ = hand.blinds[-1]
+        option = not hand.street and hand.turn == last_blind and last_blind not in observed.acted_seats
         clause = "holdem-6.6" if option else "holdem-6.7"
         found = f"{_format_cards(new)} on the board before the betting round is over"
         return Violation(clause, found, "no new cards: a player has still to act")

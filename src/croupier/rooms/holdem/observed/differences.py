@@ -69,10 +69,10 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
 
 def _blind_of(observed: ObservedHand, seat: Seat) -> str:
     """Return which blind a seat posts."""
-    hand = observed.hand
-    if seat == hand.small_blind:
-        return "the small blind"
-    return "the big blind" if seat == hand.big_blind else "no blind"
+    names = ("the small blind", "the big blind", "the straddle")
+    return next(
+        (name for name, (poster, _) in zip(names, observed.hand.blinds, strict=False) if poster == seat), "no blind"
+    )
 
 
 def _dead_chips(observed: ObservedHand) -> int:

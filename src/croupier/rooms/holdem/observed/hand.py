@@ -116,10 +116,10 @@ class ObservedHand:
 
     def returned_bet(self) -> tuple[Seat, int]:
         """Return the seat with an uncalled bet, and how many of its chips were returned; 0 if there was none."""
-        put_in = [0] * len(self.players)
         hand = self.hand
-        for seat, blind in ((hand.small_blind, self.stakes.small_blind), (hand.big_blind, self.stakes.big_blind)):
-            put_in[seat] = min(blind, self.stacks[seat])
+        put_in = [min(self.stakes.ante, stack) for stack in self.stacks]
+        for seat, blind in hand.blinds:
+            put_in[seat] += min(blind, self.stacks[seat] - put_in[seat])
         for kind, seat, chips in self.actions:
             put_in[seat] += chips if kind == "bet" else 0
         returned = [before - paid for before, paid in zip(put_in, hand.paid, strict=True)]
