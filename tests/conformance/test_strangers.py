@@ -79,6 +79,12 @@ def test_the_pauses_of_a_server_that_deals_from_a_file_are_waited_for() -> None:
     assert {result["outcome"] for result in run.results} == {"PASS"}
 
 
+def test_the_blinds_of_a_server_that_deals_from_a_file_are_learned_before() -> None:
+    reading = Reading("--small-blind 5 --big-blind 10 --stack 500", ["--deck-flag", "--deck {file}"])
+    run = check("holdem", "server", reading, selection="holdem/6.15/a-pot-is-shared")
+    assert {result["outcome"] for result in run.results} == {"PASS"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("room", "role"), PROGRAMS)
 def test_no_reading_of_the_document_is_accused(room: str, role: str) -> None:

@@ -12,7 +12,7 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
-from croupier.conformance.suite import Attempt, Bench, TargetGone
+from croupier.conformance.suite import Attempt, Bench, TargetGone, inapplicable
 from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.errors import FoundKind
 
@@ -193,7 +193,7 @@ class CaseRunner:
     async def _decide(self, case: Case, started_at: float) -> Attempt:
         """Try a case until it has come up often enough, or has failed."""
         if case.dialect not in {"", self._bench.dialect}:
-            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}", applies=False)
+            return inapplicable(f"only in the dialect {case.dialect}")
         missed: list[Attempt] = []
         hits: list[Attempt] = []
         number = 0

@@ -63,7 +63,7 @@ class Result(Struct, frozen=True):
     outcomes NON-STRICT, CHOICE and SKIP. `dialogue` is the shortest dialogue that shows the failure, with the fault in
     its last line, or the last messages of a case that passed. `seconds` is the duration. A case that `is_optional`
     tests an addition that no program has to implement. A case that does not `apply` is about a dialect that the program
-    does not speak, or about a deck that it is not given.
+    does not speak, a deck that it is not given, or settings that it does not have.
     """
 
     case: str

@@ -98,7 +98,8 @@ class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause.
 
     A dialect is given up if many failures show messages that are not in it. `has_begun` is set once the server has
-    been looked at for the first time. Results are passed on to `on_result`.
+    been looked at for the first time. `learned` is what the last bench has learned. Results are passed on to
+    `on_result`.
     """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
@@ -106,6 +107,7 @@ class DialectSearch:
         self.dialect: Dialect | None = None
         self.found = asyncio.Event()
         self.has_begun = False
+        self.learned: Any = None
         self.on_result = on_result
         self._plan = plan
         self._dialect_count = 0
@@ -254,12 +256,15 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             if server is not None:
                 await server.restart_if_ended()  # the look may have been its only client
                 address = server.address
-        config = replace(plan.config, dialect=search.dialect, deals_deck=bool(values), server=server)
+        config = replace(
+            plan.config, dialect=search.dialect, deals_deck=bool(values), learned=search.learned, server=server
+        )
         bench = plan.suite.bench(config)
         stack.push_async_callback(bench.close)
         await bench.open(address)
         runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)
         await runner.run(cases)
+        search.learned = bench.learned
         if server is None:
             return RunEnd(_decode_stderr(runner.stderr), runner.stopped_reason)
         end = server.program.end_description

@@ -29,8 +29,9 @@ class Config:
 
     `command` starts the client under test. `known_options` are the options of a client, or the settings of the house
     that a client is tested with, None for nothing known. An answer may take `timeout` seconds. What the program sends
-    is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case. A
-    server is reached with TLS if there is `ssl`. `server` is its process if the tester has started it.
+    is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case. `learned` is what an
+    earlier bench of this run has learned about the server. A server is reached with TLS if there is `ssl`. `server` is
+    its process if the tester has started it.
     """
 
     command: str = ""
@@ -40,6 +41,7 @@ class Config:
     timeout: float = 5.0
     dialect: Any = None
     deals_deck: bool = False
+    learned: Any = None
     ssl: SSLContext | None = None
     server: ServerProcess | None = None
 
@@ -54,9 +56,9 @@ class Attempt(NamedTuple):
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
     With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
     same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. A case that does not
-    `apply` is about a dialect that the program does not speak, or about a deck that it is not given. `stderr` is what a
-    client under test has written. `was_reset`: something is missing, but the server has reset the connection, which may
-    have discarded it; only a reset in every try shows anything.
+    `apply` is about a dialect that the program does not speak, a deck that it is not given, or settings that it does
+    not have. `stderr` is what a client under test has written. `was_reset`: something is missing, but the server has
+    reset the connection, which may have discarded it; only a reset in every try shows anything.
     """
 
     outcome: Outcome
@@ -88,6 +90,11 @@ class Attempt(NamedTuple):
         return (self.outcome, self.failure.clause) == (other.outcome, other.failure.clause)
 
 
+def inapplicable(reason: str) -> Attempt:
+    """The attempt of a case that does not apply to the program."""
+    return Attempt(Outcome.SKIP, reason, is_final=True, applies=False)
+
+
 class TargetGone(ConnectionError):
     """The server under test accepts no connections any more."""
 
@@ -108,6 +115,11 @@ class Bench:
     def lanes(self) -> int:
         """How many cases may be tried at the same time now."""
         return 1
+
+    @property
+    def learned(self) -> Any:
+        """What has been learned about a server that other benches of the run need not find out, None if nothing."""
+        return None
 
     @property
     def can_run_beside(self) -> bool:

@@ -124,9 +124,9 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--request-chunks refused"),
         ("", "--connection close"),
         ("", "--framing chunked", "--framing http10"),
-        ("", "--small-blind 5 --big-blind 10"),
+        ("", "--small-blind 5 --big-blind 10", "--small-blind 25 --big-blind 75"),
         ("", "--stack 500"),
-        ("", "--seats 6"),
+        ("", "--seats 6", "--seats 4", "--seats 3", "--seats 2"),
     ),
     ("holdem", "client"): (
         ("", "--style caller", "--style shover", "--style raiser"),

@@ -1,7 +1,9 @@
-"""The chips of transcripts at a server with other blinds and stacks than those of the document."""
+"""The chips of transcripts at a server with other stakes and stacks than those of the document."""
 
 import re
 from typing import Final
+
+from msgspec.structs import replace
 
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK, Stakes
 
@@ -30,9 +32,9 @@ def scale(chips: int, stakes: Stakes, stack: int) -> int | None:
     >>> scale(9990, Stakes(5, 10), 1000)
     995
     """
-    if (stakes, stack) == (STAKES, STARTING_STACK) or chips > MAX_SCALED_CHIPS:
+    if (replace(stakes, straddle=0), stack) == (STAKES, STARTING_STACK) or chips > MAX_SCALED_CHIPS:
         return chips
     stacks = (chips + STARTING_STACK // 2) // STARTING_STACK
     blinds, is_odd = divmod((chips - stacks * STARTING_STACK) * stakes.big_blind, STAKES.big_blind)
-    is_impossible = is_odd or 2 * stakes.small_blind != stakes.big_blind or 2 * abs(blinds) > stack
+    is_impossible = is_odd or stakes.ante or 2 * stakes.small_blind != stakes.big_blind or 2 * abs(blinds) > stack
     return None if is_impossible else stacks * stack + blinds

@@ -10,11 +10,11 @@ from msgspec.json import encode
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.deviations import NotReached
-from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
+from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, OtherSettings
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
 from croupier.conformance.holdem.exchange import Exchange
 from croupier.conformance.holdem.operations import match_target
-from croupier.conformance.holdem.refereed_games import RefereedGames
+from croupier.conformance.holdem.refereed_games import MIN_PLAYERS, RefereedGames
 from croupier.conformance.holdem.schema import ParsedGames, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
@@ -110,7 +110,7 @@ class HoldemContext(Exchange):
         self._viewer = NOBODY if authorization is None else owner
         self._track_seats(owner or role, request, response)
         self.refereed_games.on_response(request, response)
-        if self.server.pause_seconds and not self._is_closing and 200 <= response.status < 300:
+        if self.server.settings.pause_seconds and not self._is_closing and 200 <= response.status < 300:
             found = match_target(request.target)
             if found is not None and found.operation.id in CHANGING_OPERATIONS:
                 await self._await_next_hand(found.parameters[0])
@@ -120,7 +120,7 @@ class HoldemContext(Exchange):
         """Wait until the next hand is dealt after a request that may have ended one, at a server that pauses then."""
         if await self._has_turn_or_is_gone(game):
             return
-        await asyncio.sleep(self.server.pause_seconds)
+        await asyncio.sleep(self.server.settings.pause_seconds)
         for _ in range(MAX_PAUSE_POLLS):
             seated = {seat.role for seat in self.joined_seats if seat.game == game}
             if await self._has_turn_or_is_gone(game) or len(seated) < 2:
@@ -220,15 +220,30 @@ class HoldemContext(Exchange):
 
     async def seat(self, *roles: str, game: str = "") -> str:
         """Seat roles in a game of their own, in this order; return its GUID. Raises CaseAborted or NotReached."""
+        self.require_table(len(roles))
         await self.register(*roles)
         game = game or await self.open_game(roles[0]) or await self.claim_empty_game()
         if not game:
             raise NotReached(NO_FREE_GAME)
         for role in roles:
             if not self.has_seat(role, game):
-                response = await self.request(role, "POST", f"/games/{game}/players/")
-                self.require_seat(response)
+                await self.join(role, game)
         return game
+
+    def require_table(self, players: int) -> None:
+        """Raise OtherSettings if a table has fewer seats, and NotReached if its stacks are too small for a hand."""
+        settings = self.server.settings
+        if players > settings.seats:
+            raise OtherSettings(f"it needs {players} players at a table; here are {settings.seats} seats")
+        if players >= MIN_PLAYERS and settings.is_shallow:
+            raise NotReached(f"hands of {settings.stack} chips may end without an act")
+
+    async def join(self, role: str, game: str) -> ReceivedResponse:
+        """Take a free seat of a game. Raises CaseAborted, and OtherSettings if no seat can be free."""
+        self.require_table(len({seat.role for seat in self.joined_seats if seat.game == game} | {role}))
+        response = await self.request(role, "POST", f"/games/{game}/players/")
+        self.require_seat(response)
+        return response
 
     async def seat_and_find_turn(self, *roles: str) -> tuple[str, str]:
         """Seat roles in a game; return its GUID and the role to act. Raises as `seat`."""
@@ -265,6 +280,11 @@ class HoldemContext(Exchange):
     async def leave(self, role: str, game: str) -> ReceivedResponse:
         """Leave a game."""
         return await self.request(role, "DELETE", f"/games/{game}/players/{self.player_id(role, game)}")
+
+    @property
+    def first_call(self) -> int:
+        """The amount with which the first player to act calls in a hand of two."""
+        return self.server.settings.stakes.big_blind - self.server.settings.stakes.small_blind
 
     def has_seat(self, role: str, game: str) -> bool:
         """Whether a role has a seat in a game, or a place in its queue."""

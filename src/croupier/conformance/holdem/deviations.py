@@ -34,6 +34,10 @@ class CaseAborted(Exception):
     """The conversation cannot go on; the deviations recorded so far are all."""
 
 
+class OtherSettings(Exception):
+    """The case is about other settings of a table than those of the server; the text says which."""
+
+
 def default_outcome(name: str) -> Outcome:
     """Return the outcome of a deviation: FAIL if the document or a ruling on it fixes the clause, CHOICE otherwise.
 

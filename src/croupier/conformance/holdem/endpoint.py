@@ -1,27 +1,27 @@
 """The server under test: its address, what is known about it, and the tester's users on it."""
 
+import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from secrets import randbelow
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from msgspec import Struct
 
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
+from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address
-from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
 MAX_EMPTY_GAME_SECONDS: Final = 10.0
 """How long cases of a run wait for a game without players, in all."""
-
-TURN_SECONDS: Final = 15.0
-"""The time limit of a turn (holdem-4.15)."""
 
 PASSWORD: Final = "secret"  # noqa: S105 -- a password for tests
 
@@ -80,13 +80,10 @@ class ServerUnderTest:
         self.features = ServerFeatures()
         self.can_open_games = True  # whether POST /games/ opens a game, as far as known
         self.empty_game_seconds_left = MAX_EMPTY_GAME_SECONDS
-        self.stakes = STAKES
-        self.stack = STARTING_STACK
-        self.turn_seconds = TURN_SECONDS  # as far as known
+        self.settings: TableSettings = config.learned or TableSettings()
         self.has_dealt_first_button_first = False  # whether a first button was with the player who sat down first
         self.deals_first_button_elsewhere = False  # whether it never is, as far as known
         self.has_shown_order_of_two = False  # whether two players have acted in order before and after a flop
-        self.pause_seconds = 0.0  # how long it pauses between hands, as far as known
 
     def new_client(self) -> HttpClient:
         """Return a client for a new connection."""
@@ -100,3 +97,9 @@ class ServerUnderTest:
         self._name_counts[role] += 1
         count = self._name_counts[role]
         return f"{role}-{self._run}" if count == 1 else f"{role}-{self._run}-{count}"
+
+    async def within_timeout(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what belongs to no case, for no longer than an answer may take."""
+        with suppress(TimeoutError, CaseAborted, OSError):
+            async with asyncio.timeout(self.timeout):
+                await work

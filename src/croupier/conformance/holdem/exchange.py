@@ -81,7 +81,7 @@ class Exchange:
     @property
     def turn_may_have_expired(self) -> bool:
         """Whether so much time passed, on either side, that a turn may have expired."""
-        return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.turn_seconds
+        return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.settings.turn_seconds
 
     def add_response_error(self, error: ResponseError, expected: str = "an HTTP/1.1 response") -> None:
         """Record that no valid response was received. One that a reset has cut is no deviation."""

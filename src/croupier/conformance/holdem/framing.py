@@ -7,7 +7,7 @@ from msgspec.json import encode
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest, encode_chunks
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, VARIATION_RANK, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
@@ -19,6 +19,9 @@ from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import NOBODY
 
 CONCURRENT_CONNECTIONS: Final = 40
+
+LONG_CHUNK_BYTES: Final = 26
+"""The length of such a chunk is hexadecimal with two digits, one of them a letter."""
 
 LENGTH_REQUIRED: Final = 411
 """The status with which HTTP lets a server refuse a body without Content-Length."""
@@ -66,9 +69,9 @@ async def chunked_body(context: HoldemContext) -> None:
     game, role = await context.seat_and_find_turn("ann", "bob")
     if context.responses[-1][1].version == "1.0":  # RFC 9112, section 6.1
         raise NotReached("the server speaks HTTP/1.0, which has no chunks")
-    body = b'3\r\n{"a\r\n1b\r\nction": 1, "betAmount": 10}\r\n0\r\n\r\n'
-    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
-    response = await context.request(role, "POST", path, body, {"Transfer-Encoding": "chunked"})
+    path, body = _call_target(context, role, game)
+    chunks = encode_chunks(body, LONG_CHUNK_BYTES)
+    response = await context.request(role, "POST", path, chunks, {"Transfer-Encoding": "chunked"})
     if response.status == LENGTH_REQUIRED:  # RFC 9112, section 6.3
         context.add_deviation("holdem-1.8", "an act in chunks", response.summary, Outcome.CHOICE)
         return
@@ -119,7 +122,7 @@ async def aborted_request(context: HoldemContext) -> None:
             f"the turn of {role}: the request is incomplete",
             f"that of {context.role_to_act(game_state) or 'nobody'}",
         )
-    response = await context.act(role, game, bet(10))
+    response = await context.act(role, game, bet(context.first_call))
     _require_status(context, response, 201, "an act on a new connection")
 
 
@@ -159,7 +162,7 @@ async def persistent_connection(context: HoldemContext) -> None:
 
 def _call_target(context: HoldemContext, role: str, game: str) -> tuple[str, bytes]:
     """Return the path and the body of a call."""
-    return f"/games/{game}/players/{context.player_id(role, game)}/acts/", encode(bet(10))
+    return f"/games/{game}/players/{context.player_id(role, game)}/acts/", encode(bet(context.first_call))
 
 
 def _call(context: HoldemContext, role: str, game: str) -> SentRequest:

@@ -12,10 +12,11 @@ from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
-from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
+from croupier.conformance.holdem.endpoint import FOLD, ServerUser, basic_auth_header, bet
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
+from croupier.conformance.holdem.table_settings import TURN_SECONDS
 from croupier.conformance.results import Outcome
 from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.http_transcript import NOBODY
@@ -127,7 +128,8 @@ async def player_times_out(context: HoldemContext) -> None:
         late_text = f"{loser} at the table {clock() - start - left:.1f} s after the turn has expired"
         context.add_deviation("holdem-4.16", f"{loser} out of the game", late_text)
         raise CaseAborted
-    due = sum(one.wealth * (one.player_id != expired_id) + one.bet_so_far for one in game_state.table)
+    ante = context.server.settings.stakes.ante
+    due = sum(one.wealth * (one.player_id != expired_id) + one.bet_so_far + ante for one in game_state.table)
     won = [one.wealth + one.bet_so_far for one in after.table]
     if won != [due]:
         context.add_deviation("holdem-4.16", "the pot for the remaining player", f"{won[0] if won else 'none'}")
@@ -146,18 +148,21 @@ async def usual_stakes(context: HoldemContext) -> None:
     """Every player starts with 10,000 chips and the blinds are 10 and 20, or the server is set to others."""
     game = await context.seat("ann", "bob")
     shown = await context.get_game(NOBODY, game)
-    if sum(one.bet_so_far for one in shown.table) != sum(pot.size for pot in shown.pots):
+    settings = context.server.settings
+    stakes = settings.stakes
+    if sum(one.bet_so_far + stakes.ante for one in shown.table) != sum(pot.size for pot in shown.pots):
         raise NotReached("the bets do not add up to the pots, so nobody's chips are known")
-    chips = {one.handle: one.wealth + one.bet_so_far for one in shown.table}
+    chips = {one.handle: one.wealth + one.bet_so_far + stakes.ante for one in shown.table}
     if {*chips.values()} != {STARTING_STACK}:
-        outcome = Outcome.CHOICE if {*chips.values()} == {context.server.stack} else None
+        outcome = Outcome.CHOICE if {*chips.values()} == {settings.stack} else None
         found = ", ".join(f"{wealth} of {handle}" for handle, wealth in chips.items())
         context.add_deviation("holdem-3.1", f"{STARTING_STACK} chips of every player", found, outcome)
     bets = sorted(one.bet_so_far for one in shown.table)
-    if bets != [STAKES.small_blind, STAKES.big_blind]:
-        stakes = context.server.stakes
-        outcome = Outcome.CHOICE if bets == [stakes.small_blind, stakes.big_blind] else None
-        context.add_deviation("holdem-6.3", "blinds of 10 and 20", f"bets of {bets}", outcome)
+    is_as_learned = bets == [min(stakes.small_blind, settings.stack), min(stakes.big_blind, settings.stack)]
+    if not is_as_learned or stakes != STAKES:
+        found = settings.description if is_as_learned else f"bets of {bets}"
+        outcome = Outcome.CHOICE if is_as_learned else None
+        context.add_deviation("holdem-6.3", "blinds of 10 and 20", found, outcome)
 
 
 @HANDWRITTEN_CASES.add("5.6", "whose-cards-are-shown", further_clauses=("holdem-6.1",))
@@ -220,7 +225,7 @@ async def long_poll(context: HoldemContext) -> None:
         await asyncio.sleep(SETTLE_SECONDS)
         if poll.done():
             context.add_deviation("holdem-9.3", "a response after a change", "one before that", Outcome.CHOICE)
-        await context.act(role, game, bet(10))
+        await context.act(role, game, bet(context.first_call))
         response = await poll
     finally:
         await cancel_tasks([poll])

@@ -47,7 +47,7 @@ async def next_hand(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     game_state = await context.get_game(NOBODY, game)
     await context.act(context.role_to_act(game_state), game, FOLD)
-    if context.server.pause_seconds or not (await context.get_game(NOBODY, game)).turn.player_id:
+    if context.server.settings.pause_seconds or not (await context.get_game(NOBODY, game)).turn.player_id:
         context.add_deviation("holdem-5.18", "the next hand at once", "a pause", Outcome.CHOICE)
 
 

@@ -48,7 +48,7 @@ class RefereedGames:
         """Note a player who has got a seat, also in a game that was not known before."""
         if self._is_enabled and seat.game not in self._known:
             self._known.add(seat.game)
-            self._referees[seat.game] = Referee(self._server.stakes, self._server.stack)
+            self._referees[seat.game] = Referee(self._server.settings.stakes, self._server.settings.stack)
         self._report(seat.game, seat.player_id, Join(seat.role, seat.game))
 
     def on_response(self, request: SentRequest, response: ReceivedResponse) -> None:

@@ -11,15 +11,17 @@ from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted
+from croupier.conformance.holdem.deviations import CaseAborted, OtherSettings
 from croupier.conformance.holdem.endpoint import FOLD, ServerUser, bet
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list
 from croupier.conformance.holdem.replay_tables import (
     GAME_NAME_PATTERN,
     JOIN_GAME_REQUEST,
+    MEMBERSHIP_PATTERN,
     NEW_SERVER_GAMES_PATTERN,
     OTHER_JOIN_PATTERN,
 )
+from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.results import Outcome
 from croupier.core.basic_auth import decode_user_pass, encode_user_pass
 from croupier.core.http_transcript import (
@@ -35,6 +37,9 @@ from croupier.rooms.holdem.wire import Game
 MAX_SEATINGS: Final = 8
 """In how many games players sit down until the first button is where it is in the transcript."""
 
+MIN_STRADDLED_PLAYERS: Final = 3
+"""Two players have no straddle (holdem-6.17)."""
+
 LONG_NAME_CHARS: Final = 50
 """User names at least this long test a limit of length: their substitute has the same length."""
 
@@ -49,10 +54,22 @@ def first_to_join(transcript: Transcript) -> str:
     return role if text == JOIN_GAME_REQUEST else ""
 
 
+def most_players(transcript: Transcript) -> int:
+    """Return the number of players whom a transcript seats at one table at the same time."""
+    counts, most = Counter[str](), 0
+    for request, response in zip(transcript.lines[::2], transcript.lines[1::2], strict=True):
+        found = MEMBERSHIP_PATTERN.fullmatch(request.text)
+        if found and parse_expected_response(response.text).status < 300:
+            counts[found[2]] += 1 if found[1] == "POST" else -1
+            most = max(most, *counts.values())
+    return most
+
+
 async def replay(transcript: Transcript, context: HoldemContext) -> None:
     """Replay a transcript on a server and record deviations in the context.
 
-    Raises CaseAborted if the conversation cannot go on, and NotReached if the server's state does not allow it.
+    Raises CaseAborted if the conversation cannot go on, NotReached if the server's state does not allow it, and
+    OtherSettings if its settings do not.
     """
     await HoldemReplay(transcript, context).play()
 
@@ -73,6 +90,10 @@ class HoldemReplay:
 
     async def play(self) -> None:
         """Replay all lines."""
+        players = most_players(self._transcript)
+        self._context.require_table(players)
+        if self._context.server.settings.stakes.straddle and players >= MIN_STRADDLED_PLAYERS:
+            raise OtherSettings(f"it is about {players} players without a straddle")
         lines = [(line.peer, self._scale(line.text)) for line in self._transcript.lines]
         for (role, request), (_, response) in zip(lines[::2], lines[1::2], strict=True):
             await self._exchange(role, request, parse_expected_response(response))
@@ -81,12 +102,11 @@ class HoldemReplay:
             self._context.add_deviation("holdem-1.3", "an answer without a redirect", found, Outcome.NON_STRICT)
 
     def _scale(self, text: str) -> str:
-        """Return a line with its chips as they are at this server. Raises NotReached if it cannot be played there."""
-        server = self._context.server
-        scaled = scale_text(text, server.stakes, server.stack)
+        """Return a line with its chips as they are at this server. Raises OtherSettings if there are none."""
+        settings = self._context.server.settings
+        scaled = scale_text(text, settings.stakes, settings.stack)
         if scaled is None:
-            here = f"{server.stakes.small_blind}/{server.stakes.big_blind} and {server.stack}"
-            raise NotReached(f"it is about blinds of 10/20 and 10000 chips; here are {here}")
+            raise OtherSettings(f"it is about {TableSettings().description}; here are {settings.description}")
         return scaled
 
     async def _exchange(self, role: str, text: str, expected: ExpectedResponse) -> None:
@@ -179,7 +199,7 @@ class HoldemReplay:
         The first such hand is played to the flop, so that a referee sees who acts first there: if it is the player with
         the small blind, the first button was where it should be, and the blinds are reversed (6.4).
         """
-        context, stakes = self._context, self._context.server.stakes
+        context, stakes = self._context, self._context.server.settings.stakes
         game, folding, chips = shown.game_id, second_role, stakes.small_blind
         if not context.server.has_shown_order_of_two and context.refereed_games.follows(game):
             await context.act(second_role, game, bet(shown.turn.bet_to_player - shown.turn.bet_so_far))

@@ -18,6 +18,9 @@ GAME_NAME_PATTERN: Final = re.compile(r"/games/\$(\w+)")
 OTHER_JOIN_PATTERN: Final = re.compile(r"POST /games/\$(?!game/)(\w+)/players/")
 """The request by which a user joins a second game."""
 
+MEMBERSHIP_PATTERN: Final = re.compile(r"(POST|DELETE) /games/\$(\w+)/players/?(?:\$\w+/?)?(?:\?\S*)?")
+"""A request by which a user joins or leaves a game: its method, and the name of the game."""
+
 CLAUSES_BY_OPERATION: Final[Mapping[str, str]] = {
     operation.id: operation.clause
     for operation in OPERATIONS

@@ -1,10 +1,9 @@
 """The bench of hold'em servers: tries cases with users of the tester and judges the responses."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,31 +14,26 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.cases import FIRST_RANK, HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, worst_deviation
-from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
-from croupier.conformance.holdem.handwritten import server_time
+from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, OtherSettings, worst_deviation
+from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.http_client import ResponseError
+from croupier.conformance.holdem.learning import learn_settings
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
-from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.steps import WalkStep
+from croupier.conformance.holdem.table_settings import (
+    TableSettings,
+)
 from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
-from croupier.core.http_transcript import NOBODY
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
-from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.wire import ACTION_FOLD
 
 CASE_TIMEOUT_SECONDS: Final = 20.0
 """The time limit of a case in addition to the timeout of an answer: a turn takes up to 15 seconds."""
-
-MAX_LEARNING_ATTEMPTS: Final = 2
-
-MAX_PAUSE_SECONDS: Final = 5.0
-"""A server that has not dealt the next hand after this time is not waited for."""
 
 SERIAL_TRIALS: Final = 2
 MIN_SERIAL_SECONDS: Final = 1.0
@@ -87,18 +81,27 @@ class HoldemServerBench(Bench):
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
 
     @property
+    def learned(self) -> TableSettings | None:
+        """The settings of the server's tables, None if they are not known."""
+        return self._server.settings if self._has_learned else None
+
+    @property
     def can_run_beside(self) -> bool:
         """Whether the server opens more games for cases that wait."""
         return self._has_learned and self._server.can_open_games
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
-        self._server = ServerUnderTest(address, self._config)
-        self.dialect = self._server.dialect
-        self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
-        if self._config.deals_deck:  # a hand to learn from would take the deck
+        server = ServerUnderTest(address, self._config)
+        if self._has_learned:
+            server.settings = self._server.settings
+        elif self._config.deals_deck:  # a hand to learn from would take the deck
             self._has_learned = True
-            self._server.pause_seconds = PAUSE_POLL_SECONDS  # it may pause: wait for its hands
+            if self._config.learned is None:  # it may pause: wait for its hands
+                server.settings = TableSettings(pause_seconds=PAUSE_POLL_SECONDS)
+        self._server = server
+        self.dialect = server.dialect
+        self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
         client = self._server.new_client()
         try:
             await client.send(b"")
@@ -109,21 +112,26 @@ class HoldemServerBench(Bench):
 
     async def attempt(self, case: HoldemServerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- the server alone has luck
         """See `Bench.attempt`."""
-        server = self._server
         if case.needs_luck and not self._config.deals_deck:
-            needed = "the cards decide it: --deck-flag has the server deal them"
-            return Attempt(Outcome.SKIP, needed, is_final=True, applies=False)
-        if case.judges_deals:
-            return await self._walks.judge_deals()
-        if case.play is None:
-            return await self._attempt_walks(case)
-        if server.answer_timeout.has_answered and not self._has_learned:
-            await self._learn_stakes()
+            await self._learn()  # for the bench with the deck of the case
+            return inapplicable("the cards decide it: --deck-flag has the server deal them")
+        try:
+            if case.play is None:
+                return await self._attempt_walks(case)
+            return await self._attempt_play(case, is_patient=is_patient)
+        except OtherSettings as error:
+            return inapplicable(str(error))
+
+    async def _attempt_play(self, case: HoldemServerCase, *, is_patient: bool) -> Attempt:
+        """Return the attempt of a case that is played. Raises OtherSettings."""
+        server = self._server
+        if server.answer_timeout.has_answered:
+            await self._learn()
         server.timeout = server.answer_timeout.for_try(is_patient=is_patient)
         context, deviations, reason = await self._converse(case)
         may_find_more = case.rank > FIRST_RANK and (bool(deviations) or not case.beside)
         if may_find_more and not self._has_learned and server.answer_timeout.has_answered:
-            await self._learn_stakes()  # a referee can find out more, as in the run that this case repeats
+            await self._learn()  # a referee can find out more, as in the run that this case repeats
             context, deviations, reason = await self._converse(case)
         if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
             return Attempt(Outcome.SKIP, "its responses take so long that turns may have expired")
@@ -179,60 +187,22 @@ class HoldemServerBench(Bench):
             await second.close()
         return not was_answered
 
-    # What the server plays for.
-
-    async def _learn_stakes(self) -> None:
-        """Learn the blinds and stacks, and whether games can be opened, so that games can run side by side."""
-        self._has_learned = True
-        self._server.timeout = self._server.answer_timeout.for_try()
-        for _ in range(MAX_LEARNING_ATTEMPTS):
-            context = HoldemContext(self._server)
-            self._server.can_open_games = True
-            try:
-                game = await context.seat("ann", "bob")
-                with suppress(CaseAborted):
-                    await self._observe_first_hand(context, game)
-            except (CaseAborted, NotReached, OSError):
-                self._server.can_open_games = False
-            finally:
-                await self._within_timeout(context.close())
-            if not context.has_timed_out:
-                break
-
-    async def _observe_first_hand(self, context: HoldemContext, game: str) -> None:
-        """Read the first hand of a game and end it. Raises CaseAborted and OSError."""
-        server = self._server
-        await self._measure_pause(context, game)
-        response = await context.read_game(NOBODY, game)
-        game_state = context.require_game(response)
-        bets = sorted(one.bet_so_far for one in game_state.table)
-        if len(bets) == 2 and 0 < bets[0] < bets[1] and sum(bets) <= sum(pot.size for pot in game_state.pots):
-            server.stakes = Stakes(bets[0], bets[1])
-            server.stack = max(one.wealth + one.bet_so_far for one in game_state.table)
-        left = seconds_left(game_state.turn.expiry, server_time(response))
-        server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
-        if role := context.role_to_act(game_state):
-            await context.act(role, game, FOLD)
-            await self._measure_pause(context, game)
-        await context.list_games()
-
-    async def _measure_pause(self, context: HoldemContext, game: str) -> None:
-        """Measure how long the server pauses before a hand, if it does. Raises CaseAborted and OSError."""
-        clock = asyncio.get_running_loop().time
-        start = clock()
-        is_pausing = False
-        while clock() - start < MAX_PAUSE_SECONDS:
-            if (await context.get_game(NOBODY, game)).turn.player_id:
-                if is_pausing:
-                    self._server.pause_seconds = max(self._server.pause_seconds, clock() - start)
-                return
-            is_pausing = True
-            await asyncio.sleep(PAUSE_POLL_SECONDS)
-
     # Trying a case.
 
+    async def _learn(self) -> None:
+        """Learn the settings of the tables, once."""
+        if not self._has_learned:
+            self._has_learned = True
+            await learn_settings(self._server)
+
     async def _attempt_walks(self, case: HoldemServerCase) -> Attempt:
-        """Return the finding of the walks about a clause."""
+        """Return the finding of the walks about a clause, or about the cards that were dealt in them.
+
+        Raises OtherSettings.
+        """
+        await self._learn()
+        if case.judges_deals:
+            return await self._walks.judge_deals()
         traces, reason = await self._walks.find_traces(case.clause)
         return self._judge_traces(case, traces) or Attempt(Outcome.SKIP if reason else Outcome.PASS, reason)
 
@@ -245,7 +215,10 @@ class HoldemServerBench(Bench):
         return self._judge(worst, trace.lines)._replace(steps=trace.steps)
 
     async def _converse(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[HttpDeviation], str]:
-        """Run a case; return its context, the deviations that count, and why it was not reached ("" if it was)."""
+        """Run a case; return its context, the deviations that count, and why it was not reached ("" if it was).
+
+        Raises OtherSettings.
+        """
         assert case.play is not None, "a case from walks is not played"
         context = HoldemContext(self._server, self._case_timeout, is_refereed=self._has_learned and not case.beside)
         reason = ""
@@ -269,9 +242,9 @@ class HoldemServerBench(Bench):
             is_aborted = True
         finally:
             if is_aborted:
-                await self._within_timeout(context.play_on())
+                await self._server.within_timeout(context.play_on())
             recorded += context.deviations  # deviations while leaving do not belong to the case
-            await self._within_timeout(context.close())
+            await self._server.within_timeout(context.close())
         deviations = [deviation for deviation in recorded if deviation.clause in case.clauses]
         if is_aborted and not recorded:
             reason = "the server has reset the connection in the middle of a response"
@@ -280,12 +253,6 @@ class HoldemServerBench(Bench):
         if case.failure_is_choice:
             deviations = [_as_choice(deviation) for deviation in deviations]
         return context, deviations, reason
-
-    async def _within_timeout(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do what belongs to no case, for no longer than an answer may take."""
-        with suppress(TimeoutError, CaseAborted, OSError):
-            async with asyncio.timeout(self._server.timeout):
-                await work
 
     def _judge(self, worst: HttpDeviation, lines: Sequence[DialogueLine]) -> Attempt:
         """Return the attempt that ended with a deviation."""

@@ -18,10 +18,8 @@ from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import NOBODY
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS
 from croupier.rooms.holdem.wire import Game
-
-USUAL_SEATS: Final = 10
-"""The seats of a table unless set otherwise (3.1)."""
 
 EARLY_RANK: Final = EMPTY_GAME_RANK
 """The button decides whose turn it is: other cases break if it goes astray."""
@@ -41,14 +39,15 @@ TABLE_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, retries
 @TABLE_CASES.add("6.2", "once-round", rank=EARLY_RANK)
 async def button_goes_round(context: HoldemContext) -> None:
     """The button goes once round the table."""
-    game = await context.seat(*BUTTON_ROLES)
+    roles = BUTTON_ROLES[: context.server.settings.seats]
+    game = await context.seat(*roles)
     await fold_to_end(context, game)  # all of them are dealt in from here on
     shown = await context.get_game(NOBODY, game)
     table = [player.player_id for player in shown.table]
-    if len(table) != len(BUTTON_ROLES):
-        raise NotReached(f"{len(table)} of {len(BUTTON_ROLES)} players are dealt in")
+    if len(table) != len(roles):
+        raise NotReached(f"{len(table)} of {len(roles)} players are dealt in")
     before = _small_blind(shown)
-    for _ in BUTTON_ROLES:
+    for _ in roles:
         await fold_to_end(context, game)
         shown = await context.get_game(NOBODY, game)
         if [player.player_id for player in shown.table] != table:
@@ -91,24 +90,24 @@ async def button_after_leavers(context: HoldemContext) -> None:
 @TABLE_CASES.add("3.14", "with-new-chips", further_clauses=("holdem-3.1",))
 async def joins_again(context: HoldemContext) -> None:
     """A player who leaves and joins again gets new chips, as at the first time."""
-    game, stack = await context.seat("ann", "bob"), context.server.stack
+    game, stack = await context.seat("ann", "bob"), context.server.settings.stack
     role = await _lose_half(context, game)
     await context.leave(role, game)
-    context.require_seat(await context.request(role, "POST", f"/games/{game}/players/"))
-    player, again = context.player_id(role, game), await context.get_game(NOBODY, game)
-    chips = next((one.wealth + one.bet_so_far for one in again.table if one.player_id == player), stack)
-    if chips != stack:
+    await context.join(role, game)
+    chips = _brought_chips(context, await context.get_game(NOBODY, game), role)
+    if chips not in {None, stack}:
         context.add_deviation("holdem-3.14", f"{stack} chips of {role}, as of all who join", f"{chips}")
 
 
 @TABLE_CASES.add("6.12", "a-short-stack-wins", rank=LATE_RANK)
 async def short_stack_wins(context: HoldemContext) -> None:
     """A player who is all-in does not win the side pot. The referee checks the chips after each hand."""
+    context.require_table(3)
     await context.register("cid")
     for _ in range(MAX_SHORT_STACK_HANDS):
         game = await context.seat("ann", "bob")
         short = await _lose_half(context, game)
-        context.require_seat(await context.request("cid", "POST", f"/games/{game}/players/"))
+        await context.join("cid", game)
         await fold_to_end(context, game)  # all three are dealt in from here on
         won = await _all_in_of_three(context, game, context.player_id(short, game))
         for seat in [seat for seat in context.joined_seats if seat.game == game]:
@@ -120,7 +119,7 @@ async def short_stack_wins(context: HoldemContext) -> None:
 
 async def _lose_half(context: HoldemContext, game: str) -> str:
     """Play a hand in which a player loses half the stack, by a fold after the flop; return the role of that player."""
-    half = context.server.stack // 2
+    half = context.server.settings.stack // 2
     for _ in range(2):
         shown = await context.get_game(NOBODY, game)
         role = context.role_to_act(shown)
@@ -152,6 +151,13 @@ async def _act_in_turn(context: HoldemContext, role: str, game: str, act: Mappin
         raise NotReached("an act in turn is refused")
 
 
+def _brought_chips(context: HoldemContext, shown: Game, role: str) -> int | None:
+    """Return the chips with which a player has come to the first hand before any act; None if not at the table."""
+    player = context.player_id(role, shown.game_id)
+    ante = context.server.settings.stakes.ante if shown.turn.player_id else 0
+    return next((one.wealth + one.bet_so_far + ante for one in shown.table if one.player_id == player), None)
+
+
 def _small_blind(shown: Game) -> int:
     """Return the place of the small blind at the table. Raises NotReached if nobody has posted it, or several have."""
     places = [place for place, player in enumerate(shown.table) if player.small_blind]
@@ -167,10 +173,10 @@ def _name(context: HoldemContext, shown: Game, place: int) -> str:
 
 @TABLE_CASES.add("3.6", "a-full-table", further_clauses=("holdem-3.9", "holdem-3.1"))
 async def full_table(context: HoldemContext) -> None:
-    """The eleventh player waits."""
-    game, seated, (late,) = await _fill_table(context, 1)
-    if len(seated) < USUAL_SEATS:
-        context.add_deviation("holdem-3.1", f"{USUAL_SEATS} seats", f"{len(seated)}", Outcome.CHOICE)
+    """A player who joins a full table waits."""
+    game, seated, (late, *_) = await _fill_table(context, 1)
+    if len(seated) < MAX_SEATS:
+        context.add_deviation("holdem-3.1", f"{MAX_SEATS} seats", f"{len(seated)}", Outcome.CHOICE)
     if len((await context.get_game(NOBODY, game)).table) > len(seated):
         context.add_deviation("holdem-3.1", f"at most {len(seated)} players at the table", "more")
     await context.leave(seated[0], game)
@@ -179,10 +185,9 @@ async def full_table(context: HoldemContext) -> None:
     if late not in await _roles_at_table(context, game):
         context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
         return
-    shown, player = await context.get_game(NOBODY, game), context.player_id(late, game)
-    chips = next((one.wealth + one.bet_so_far for one in shown.table if one.player_id == player), 0)
-    if chips and chips != context.server.stack:
-        context.add_deviation("holdem-3.9", f"{context.server.stack} chips of {late}, as of all who join", f"{chips}")
+    stack, chips = context.server.settings.stack, _brought_chips(context, await context.get_game(NOBODY, game), late)
+    if chips not in {None, stack}:
+        context.add_deviation("holdem-3.9", f"{stack} chips of {late}, as of all who join", f"{chips}")
 
 
 @TABLE_CASES.add("3.9", "the-queue-in-order")
@@ -202,7 +207,7 @@ async def queue_in_order(context: HoldemContext) -> None:
 @TABLE_CASES.add("3.12", "out-of-the-queue", further_clauses=("holdem-3.9",))
 async def queue_without_one(context: HoldemContext) -> None:
     """A player may leave the queue."""
-    game, seated, (gone, second) = await _fill_table(context, 2)
+    game, seated, (gone, second, *_) = await _fill_table(context, 2)
     await context.leave(gone, game)
     await context.leave(seated[0], game)
     await fold_to_end(context, game)
@@ -214,18 +219,17 @@ async def queue_without_one(context: HoldemContext) -> None:
 
 
 async def _fill_table(context: HoldemContext, queue: int) -> tuple[str, Sequence[str], Sequence[str]]:
-    """Let users join a game until `queue` of them wait; return the game, the seated roles and those who wait.
+    """Let users join a game until `queue` or more of them wait; return the game, the seated roles and those who wait.
 
     Raises CaseAborted if the table does not become full.
     """
-    roles = [f"p{number}" for number in range(USUAL_SEATS + queue)]
+    roles = [f"p{number}" for number in range(MAX_SEATS + queue)]
     await context.register(*roles)
     game = await context.seat(*roles[:2])
     seated, waiting = roles[:2], list[str]()
     for late in roles[2:]:
         response = await context.request(late, "POST", f"/games/{game}/players/")
-        is_full = context.dialect == "readme" or len(seated) == USUAL_SEATS  # hspe-go always answers 202
-        if response.status == QUEUED and is_full:
+        if response.status == QUEUED and context.dialect == "readme":
             waiting.append(late)
             if len(waiting) == queue:
                 return game, seated, waiting
@@ -234,6 +238,12 @@ async def _fill_table(context: HoldemContext, queue: int) -> tuple[str, Sequence
             seated.append(late)
         else:  # the others have got seats: there is none left
             break
+    if context.dialect == "hspe-go" and response.status == QUEUED:  # it answers so with a free seat, too
+        await fold_to_end(context, game)
+        at_table = await _roles_at_table(context, game)
+        waiting = [role for role in seated if role not in at_table]
+        if len(waiting) >= queue:
+            return game, [role for role in seated if role in at_table], waiting
     context.add_status_deviation("holdem-3.6", QUEUED, response, what=": the table is full")
     raise CaseAborted
 

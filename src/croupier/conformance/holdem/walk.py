@@ -73,8 +73,8 @@ class Walk:
         self.step_starts: list[int] = []  # the number of dialogue lines before each step
         self._script = script
         self._rng = rng
-        self._roles = ROLES[:players]
-        self._referee = Referee(context.server.stakes, context.server.stack)
+        self._roles = ROLES[: min(players, context.server.settings.seats)]
+        self._referee = Referee(context.server.settings.stakes, context.server.settings.stack)
         self._game = ""
         self._hands = 0
         self.observed_hands: list[ObservedHand] = []  # those whose hole cards were read at their beginning
@@ -206,8 +206,7 @@ class Walk:
 
     async def _join(self, role: str) -> None:
         context = self.context
-        response = await context.request(role, "POST", f"/games/{self._game}/players/")
-        context.require_seat(response)
+        response = await context.join(role, self._game)
         self._report(context.player_id(role, self._game), Join(role, self._game), response.status)
         await self._look()
 
