@@ -8,9 +8,10 @@ import pytest
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.diagnosis.pairs import MAX_EXPERIMENT_SECONDS
 from croupier.conformance.oldmaid.case import OldMaidCase
 from croupier.conformance.oldmaid.outcomes import Failed
-from croupier.conformance.oldmaid.player_bench import MAX_EXPERIMENT_SECONDS, PlayerBench
+from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.suite import Attempt, Config
 from croupier.core.errors import FoundKind

@@ -1,6 +1,5 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import Final
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.deviations import Ended
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
-from croupier.conformance.diagnosis.pairs import MAX_CHANCE, MAX_PAIRS, one_sided_chance
+from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
@@ -23,14 +22,7 @@ from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.referee import CLIENT, HOUSE
 
 SPACED_SECONDS: Final = 0.1
-MAX_FUTILE_EXPERIMENTS: Final = 3
-"""The pause before each message of an experiment, and after how many experiments without an effect no more are made."""
-
-CHANCE_OF_A_PAIR: Final = 0.5
-"""The probability that luck makes the original of one pair fail, and not the other. See `one_sided_chance`."""
-
-MAX_EXPERIMENT_SECONDS: Final = 120.0
-"""An experiment takes at most this long, but for its last pair, and so do all together that prove nothing."""
+"""The pause before each message of an experiment."""
 
 MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
@@ -55,10 +47,7 @@ class PlayerBench(Bench):
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
-        self._experiments = asyncio.Lock()
-        self._experiment_seconds = MAX_EXPERIMENT_SECONDS
-        self._futile_experiments = 0
-        self._takes_reads_for_messages = False
+        self._experiments = PairedExperiments()
         self._reaction_seconds: list[float] = []
         self._shared_runs: SharedRuns = {}
         self._start = start or self._start_command
@@ -81,46 +70,23 @@ class PlayerBench(Bench):
 
         The case is tried again with a pause between whole messages, or with whole messages, and in between as it was:
         in a player whose fault shows by luck, both fail. One pair is enough in a program that is known to take one read
-        for one message.
+        for one message. No try uses what other cases have played: of that, only games that have passed are kept.
         """
         failure, is_usual = attempt.failure, case.delivery == WHOLE
         is_late = not is_usual and not case.delivery.max_piece_bytes
         if failure is None or not may_come_from_reads(failure):
             return attempt
         other = replace(case, delivery=Delivery(delay_seconds=SPACED_SECONDS) if is_usual else WHOLE)
-        async with self._experiments:
-            if is_usual and self._futile_experiments >= MAX_FUTILE_EXPERIMENTS:
-                return attempt
-            is_known = self._takes_reads_for_messages and not is_late
-            is_shown = not is_known and await self._only_fails_as_it_was(case, other, number - 1, MAX_CHANCE)
-            self._takes_reads_for_messages |= is_shown and not is_late
-        if is_known:
-            is_shown = await self._only_fails_as_it_was(case, other, number - 1, CHANCE_OF_A_PAIR)
-        if not is_shown:
-            self._futile_experiments += is_usual
+
+        async def passes(pair: int) -> bool:
+            return (await self._attempt_alone(other, number - 1 + pair)).outcome is Outcome.PASS
+
+        async def fails(pair: int) -> bool:
+            return (await self._attempt_alone(case, number - 1 + pair)).failure is not None
+
+        if not await self._experiments.show_cause(passes, fails, is_of_cause=not is_late, is_common=is_usual):
             return attempt
         return attempt.blamed("oldmaid-1.4", failure.cause if is_late else ONE_READ_CAUSE)
-
-    async def _only_fails_as_it_was(self, case: PlayerCase, other: PlayerCase, number: int, max_chance: float) -> bool:
-        """Whether a case fails so often, with other cards in each pair, and the other one never, that luck is unlikely.
-
-        What fails in fewer than half of the pairs would take too long to prove. No try uses what other cases have
-        played: of that, only games that have passed are kept.
-        """
-        clock, failures = asyncio.get_running_loop().time, 0
-        started_at = clock()
-        for pairs in range(1, MAX_PAIRS + 1):
-            if clock() - started_at >= self._experiment_seconds:
-                break
-            if (await self._attempt_alone(other, number + pairs - 1)).outcome is not Outcome.PASS:
-                break
-            failures += (await self._attempt_alone(case, number + pairs - 1)).failure is not None
-            if one_sided_chance(pairs, failures) <= max_chance:
-                return True
-            if failures < pairs // 2:
-                break
-        self._experiment_seconds -= clock() - started_at
-        return False
 
     async def _attempt_alone(self, case: PlayerCase, number: int) -> Attempt:
         runs: SharedRuns = {}

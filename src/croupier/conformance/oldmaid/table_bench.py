@@ -9,6 +9,7 @@ from typing import Final
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
@@ -30,10 +31,6 @@ UNASKED_CLAUSES: Final = frozenset({"oldmaid-1.8", "oldmaid-8.1"})
 """The clauses of what a table sends, or closes, without being asked."""
 
 
-WHOLE_TRIES: Final = 4
-"""How often a game that has failed in pieces has to pass in whole messages: the cards may decide what is asked."""
-
-
 class TableBench(Bench):
     """Tries cases at a table, a few at a time once its size is known."""
 
@@ -43,6 +40,7 @@ class TableBench(Bench):
         self._config = config
         self._table: TableUnderTest
         self._was_reached = False
+        self._experiments = PairedExperiments()
 
     @property
     def lanes(self) -> int:
@@ -81,23 +79,37 @@ class TableBench(Bench):
     async def confirm(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a failure comes from messages in pieces, or a connection was closed after an earlier answer.
 
-        A table that fails with whole messages, too, breaks another clause. Whether it has closed the connection before
-        the last request shows with a pause between requests.
+        A table that fails with whole messages, too, breaks another clause; the cards may decide when. Whether it has
+        closed the connection before the last request shows with a pause between requests.
         """
         failure = attempt.failure
         if failure is None:
             return attempt
         if case.delivery != WHOLE and may_come_from_reads(failure):
-            whole = replace(case, delivery=WHOLE)
-            for later in range(number, number + WHOLE_TRIES):
-                found = await self.attempt(whole, later, is_patient=True)
-                if found.outcome is not Outcome.PASS:
-                    return await self.confirm(whole, found, later)
-            return attempt.blamed("oldmaid-1.4", failure.cause or ONE_READ_CAUSE)._replace(steps=())
+            return await self._confirm_pieces(case, attempt, number)
         if failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
             return attempt
         again = await self.attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
         return again if again.failure is not None and again.failure.clause in UNASKED_CLAUSES else attempt
+
+    async def _confirm_pieces(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
+        """Find out whether a failure comes from messages in pieces; return a failure with whole messages if not."""
+        assert attempt.failure is not None, "only failures are confirmed"
+        whole = replace(case, delivery=WHOLE)
+        failed_whole: list[tuple[Attempt, int]] = []
+
+        async def passes(pair: int) -> bool:
+            found = await self.attempt(whole, number + pair)
+            if found.failure is not None:
+                failed_whole.append((found, number + pair))
+            return found.outcome is Outcome.PASS
+
+        async def fails(pair: int) -> bool:
+            return (await self.attempt(case, number + pair)).failure is not None
+
+        if await self._experiments.show_cause(passes, fails):
+            return attempt.blamed("oldmaid-1.4", attempt.failure.cause or ONE_READ_CAUSE)._replace(steps=())
+        return await self.confirm(whole, *failed_whole[0]) if failed_whole else attempt
 
     async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:
         """See `Bench.replay`: the steps are the actions of a game, which is dealt other cards."""

@@ -1,0 +1,60 @@
+"""A failure of a table is blamed on messages in pieces if it fails only by that, and luck is no explanation."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.oldmaid.case import OldMaidCase
+from croupier.conformance.oldmaid.outcomes import Failed
+from croupier.conformance.oldmaid.table_bench import TableBench
+from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.suite import Attempt, Config
+from croupier.core.errors import FoundKind
+from tests.conformance.mutants.simulated_time import run_in_simulated_time
+
+PIECES = Delivery(5)
+
+
+def confirmed(fails: Callable[[Delivery], bool]) -> Attempt:
+    """What is reported of a case in pieces, of a table that is silent where `fails` says so, and at first."""
+    tries: list[Delivery] = []
+
+    async def play(context: TableContext) -> None:
+        tries.append(context.delivery)
+        if len(tries) == 1 or fails(context.delivery):
+            raise Failed("oldmaid-4.1", "nothing", "a card", kind=FoundKind.SILENCE)
+
+    case = OldMaidCase[TableContext](clause="oldmaid-1.4", slug="some", title="", play=play, delivery=PIECES)
+
+    async def run() -> Attempt:
+        bench = TableBench(Config())
+        await bench.open(("127.0.0.1", 1))
+        return await bench.confirm(case, await bench.attempt(case, 0), 1)
+
+    return run_in_simulated_time(run())
+
+
+def test_a_fault_that_shows_by_luck_is_not_blamed_on_the_delivery() -> None:
+    for rate in (0.2, 0.5, 0.8):
+        luck = Random(1)
+        for _ in range(100):
+            failure = confirmed(lambda _: luck.random() < rate).failure  # noqa: B023
+            assert failure is not None
+            assert (failure.clause, failure.cause) == ("oldmaid-4.1", None)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.8])
+def test_a_table_that_fails_only_in_pieces_takes_one_read_for_one_message(rate: float) -> None:
+    luck = Random(1)
+    failure = confirmed(lambda delivery: delivery == PIECES and luck.random() < rate).failure
+    assert failure is not None
+    assert (failure.clause, failure.cause) == ("oldmaid-1.4", ONE_READ_CAUSE)
+
+
+def test_a_fault_that_does_not_come_up_again_keeps_its_clause() -> None:
+    failure = confirmed(lambda _: False).failure
+    assert failure is not None
+    assert failure.clause == "oldmaid-4.1"
