@@ -22,13 +22,15 @@ from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 
-TURN_END_GRACE_SECONDS: Final = 1.0
-MAX_LATE_POLLS: Final = 4
-EARLY_LOOK_FRACTION: Final = 0.75
-"""The end of a turn is polled this long after it is due, and up to this many times if the timeout allows.
+CLOCK_ERROR_SECONDS: Final = 0.5
+"""The server's time is known with this error: the Date header has whole seconds."""
 
-After this part of a turn it must not have ended yet.
-"""
+MAX_LATE_SECONDS: Final = 4.0
+END_POLL_SECONDS: Final = 0.1
+"""A turn may end this late, since a machine may be slow, and its end is polled with this interval."""
+
+EARLY_LOOK_FRACTION: Final = 0.75
+"""After this part of a turn it must not have ended yet."""
 
 LONG_POLL_SECONDS: Final = 5.0
 SETTLE_SECONDS: Final = 0.1
@@ -105,29 +107,26 @@ async def player_times_out(context: HoldemContext) -> None:
     if not loser:
         context.add_deviation("holdem-5.10", "the turn of ann or bob", "that of no player")
         raise CaseAborted
-    wait = max(0.0, min(left, TURN_SECONDS + 3)) + TURN_END_GRACE_SECONDS
-    if context.timeout is not None and wait > context.timeout:
-        raise NotReached(f"the turn ends after {wait:.1f} s; a case may take {context.timeout:g} s")
+    if context.timeout is not None and left > context.timeout:
+        raise NotReached(f"the turn ends after {left:.1f} s; a case may take {context.timeout:g} s")
     expired_id = game_state.turn.player_id
-    spare = MAX_LATE_POLLS if context.timeout is None else int((context.timeout - wait) / TURN_END_GRACE_SECONDS)
-    early = left * EARLY_LOOK_FRACTION
-    await asyncio.sleep(early)
+    await asyncio.sleep(left * EARLY_LOOK_FRACTION)
     before = await context.get_game(NOBODY, game)
     elapsed = clock() - start
-    if elapsed < left - TURN_END_GRACE_SECONDS / 2 and before.turn.player_id != expired_id:
+    if elapsed < left - CLOCK_ERROR_SECONDS and before.turn.player_id != expired_id:
         found = f"that of {context.role_to_act(before) or 'no player'} after {elapsed:.1f} s"
         context.add_deviation("holdem-4.15", f"the turn of {loser} for {left:.1f} s, until its expiry", found)
         raise CaseAborted
-    wait -= elapsed
-    for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a slow machine ends a turn late
-        await asyncio.sleep(TURN_END_GRACE_SECONDS if late else wait)
+    await asyncio.sleep(left - CLOCK_ERROR_SECONDS - elapsed)
+    after = await context.get_game(NOBODY, game)
+    while expired_id in {one.player_id for one in after.table}:
+        late = clock() - start - max(0.0, left)
+        if late > MAX_LATE_SECONDS:
+            late_text = f"{loser} at the table {late:.1f} s after the turn has expired"
+            context.add_deviation("holdem-4.16", f"{loser} out of the game", late_text)
+            raise CaseAborted
+        await asyncio.sleep(END_POLL_SECONDS)
         after = await context.get_game(NOBODY, game)
-        if all(one.player_id != expired_id for one in after.table):
-            break
-    else:
-        late_text = f"{loser} at the table {clock() - start - left:.1f} s after the turn has expired"
-        context.add_deviation("holdem-4.16", f"{loser} out of the game", late_text)
-        raise CaseAborted
     ante = context.server.settings.stakes.ante
     due = sum(one.wealth * (one.player_id != expired_id) + one.bet_so_far + ante for one in game_state.table)
     won = [one.wealth + one.bet_so_far for one in after.table]
