@@ -68,8 +68,9 @@ class CaseRunner:
 
     @property
     def _has_failed_enough(self) -> bool:
-        failures = sum(not result.is_good for result in self.results.values())
-        return self._max_failures is not None and failures >= self._max_failures
+        if self._max_failures is None:
+            return False
+        return sum(not result.is_good for result in self.results.values()) >= self._max_failures
 
     async def run(self, cases: Sequence[Case]) -> None:
         """Run cases in this order. Raises ProgramError and ValueError if a program cannot be started."""

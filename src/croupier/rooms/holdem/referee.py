@@ -229,8 +229,7 @@ class Referee:
         assert self.game is not None, "an action without a hand"
         if kind == "bet":
             self._unseen_bets.append((len(self.game.actions), cause_clause))
-        self.game.actions.append((kind, seat, chips))
-        self.game.update()
+        self.game.act(kind, seat, chips)
         self._cause_clause = cause_clause
 
     def _report_violation(self, clause: str, found: str, allowed: str) -> Sequence[Violation]:

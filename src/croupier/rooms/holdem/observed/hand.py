@@ -60,8 +60,14 @@ class ObservedHand:
         """Whether the hole cards of all players still in the hand are known."""
         return all(player in self.holes for seat, player in enumerate(self.players) if not self.hand.folded[seat])
 
+    def act(self, kind: str, seat: Seat, chips: int) -> None:
+        """Apply an action, see `actions`. Raises IllegalMove."""
+        self.actions.append((kind, seat, chips))
+        self._apply(self.hand, kind, seat, chips)
+        self._deal_known(self.hand, iter(self.board[len(self.hand.board) :]))
+
     def update(self) -> None:
-        """Recompute `hand` after new cards or actions. Raises IllegalMove."""
+        """Recompute `hand` after new cards. Raises IllegalMove."""
         self.hand = self.hand_on(self.board)
 
     def with_folds(self, places: Collection[int]) -> "ObservedHand | None":
