@@ -27,7 +27,7 @@ from croupier.conformance.conditions import finished
 from croupier.conformance.conversation import STREAM_SECTION, Conversation
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.diagnosis.dialect import DialectCodec
-from croupier.conformance.diagnosis.pairs import PROVING_PAIRS
+from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
@@ -114,7 +114,7 @@ class HouseClientBench(Bench):
         self._config = config
         self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
         self._observations: dict[str, ClientObservation] = {}
-        self._misreads = False
+        self._stream_experiments = PairedExperiments()
         self._failures_apart: set[str] = set()
         self._absent_cases = 0
         self._silent_cases = 0
@@ -192,7 +192,6 @@ class HouseClientBench(Bench):
         if attempt.failure is None or attempt.failure.cause is not None:
             return attempt
         if failed.may_have_misread and await self._misreads_in(case, attempt, failed.failed_decision, number):
-            self._misreads = True
             return attempt.blamed(self._test_data.clause(STREAM_SECTION), ONE_READ_CAUSE)
         passed: Attempt | None = None
         for more in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
@@ -208,7 +207,7 @@ class HouseClientBench(Bench):
         """Whether the client passes a case with messages one by one, and fails as before without.
 
         It has to go on after what it has failed at: there is one more game. No failure is about the stream that has
-        come up with messages one by one before. One pair of tries is enough after a case that has proved it.
+        come up with messages one by one before.
         """
         assert attempt.failure is not None, "only failures are examined"
         clause = attempt.failure.clause
@@ -216,16 +215,18 @@ class HouseClientBench(Bench):
             return False
         games = case.setup.min_games + 1
         apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS, min_games=games)
-        for _ in range(1 if self._misreads else PROVING_PAIRS):
-            with_gaps = await self._attempt_until(lambda tried: tried.has_met(decision), apart, number)
-            if with_gaps is not None and with_gaps.shows(attempt):
+
+        async def passes(_: int) -> bool:
+            found = await self._attempt_until(lambda tried: tried.has_met(decision), apart, number)
+            if found is not None and found.shows(attempt):
                 self._failures_apart.add(clause)
-            if with_gaps is None or with_gaps.failure is not None or self._observations[case.id].has_crashed:
-                return False
-            without = await self._attempt_until(lambda tried: tried.has_met(decision), case, number)
-            if without is None or not without.shows(attempt):
-                return False
-        return True
+            return found is not None and found.failure is None and not self._observations[case.id].has_crashed
+
+        async def fails(_: int) -> bool:
+            found = await self._attempt_until(lambda tried: tried.has_met(decision), case, number)
+            return found is not None and found.shows(attempt)
+
+        return await self._stream_experiments.show_cause(passes, fails)
 
     async def _attempt_until(
         self, holds: Callable[[ClientObservation], bool], case: HouseClientCase, number: int

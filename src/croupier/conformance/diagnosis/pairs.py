@@ -12,12 +12,8 @@ It is the probability of such a result if both fail equally often. A run makes m
 luck has shown would be the first thing that is reported.
 """
 
-PROVING_PAIRS: Final = 8
-"""The number of pairs that is enough if the original fails in all of them, and the other in none."""
-
 MAX_PAIRS: Final = 60
 """At most this many pairs of tries are made."""
-
 
 CHANCE_OF_A_PAIR: Final = 0.5
 """The probability that luck makes the original of one pair fail, and not the other. See `one_sided_chance`."""
