@@ -88,6 +88,12 @@ QUICK = (
     ("holdem_server", "button-counts-hands", "holdem/6.2/when-players-leave"),
     ("holdem_server", "short-big-blind-is-level", "holdem/6.10/a-short-blind"),
     ("holdem_server", "side-pots-not-paid", "holdem/6.12/a-short-stack-wins"),
+    ("kuhn_client", "sends-again-when-the-house-is-slow", "kuhn/1.3/late-answers"),
+    ("kuhn_client", "second-seat-is-one-read", "kuhn/1.3/apart-p2-is-checked-to"),
+    ("kuhn_client", "disc-with-an-argument", "kuhn/7.2/no-coin-for-the-ante"),
+    ("sevenhalf_client", "empty-erro-is-the-end", "sevenhalf/2.6/refusal-no-text"),
+    ("blackjack_client", "bank-counted-with-hard-aces", "blackjack/3.8/bank-stands-on-soft-17"),
+    ("blackjack_client", "largest-bet-unknown", "blackjack/7.4/large-purse"),
 )
 """These bugs are looked for with the cases of one clause or section: in `make test` the first of each program."""
 

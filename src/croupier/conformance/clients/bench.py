@@ -80,7 +80,7 @@ MAX_RELATED_CASES: Final = 4
 """How often these cases are tried, the number of their first try, and how many there are."""
 
 BREAK_CONFIRMATIONS: Final = 4
-"""How often a client has to fail again between the same two games."""
+"""How often a client has to leave again where nothing but the special feature of the case makes it leave."""
 
 CONFIRMATION_GAP_SECONDS: Final = 0.06
 """The pause between two messages in these cases: long enough for a client that waits for its turn on a busy machine."""
@@ -186,7 +186,8 @@ class HouseClientBench(Bench):
     async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the messages of the house pass one by one; then the failure is about the stream.
 
-        A client that has failed between two games has to fail there again, with other cards unless the case has a deck.
+        A client that has left a game, or failed between two games, has to do so again, with other cards unless the
+        case has a deck.
         """
         failed = self._observations[case.id]
         if attempt.failure is None or attempt.failure.cause is not None:
@@ -194,10 +195,10 @@ class HouseClientBench(Bench):
         if failed.may_have_misread and await self._misreads_in(case, attempt, failed.failed_decision, number):
             return attempt.blamed(self._test_data.clause(STREAM_SECTION), ONE_READ_CAUSE)
         passed: Attempt | None = None
-        for more in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
+        for more in range(BREAK_CONFIRMATIONS if failed.has_left_early else 0):
             again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number + more)
             observation = self._observations[case.id]
-            if again is not None and not (observation.has_broken_off or observation.is_idle):
+            if again is not None and not (observation.has_left_early or observation.is_idle):
                 passed = again  # an idle client may be about to fail
         self._observations[case.id] = failed
         position = last_position(failed)
@@ -253,9 +254,15 @@ class HouseClientBench(Bench):
             games += observation.server.referee.finished_count
             longer = _with_setup(baseline, is_reached=finished(games - 1), min_games=games, max_games=games)
             baseline = replace(longer, slug=f"{baseline.slug}-{games}")
-        found = self._baselines.get(baseline.id)
+        found = await self._baseline(baseline, games)
+        other = observation.case.other_baseline
+        return found if found.has_played_on or other is None else await self._baseline(other, games)
+
+    async def _baseline(self, case: HouseClientCase, games: int) -> ClientObservation:
+        """Run a baseline, unless another case has needed it before."""
+        found = self._baselines.get(case.id)
         if found is None:
-            found = self._baselines[baseline.id] = asyncio.ensure_future(self._run_baseline(baseline, games))
+            found = self._baselines[case.id] = asyncio.ensure_future(self._run_baseline(case, games))
         return await asyncio.shield(found)  # the cases that wait for it may be cancelled, each by itself
 
     async def _run_baseline(self, case: HouseClientCase, games: int) -> ClientObservation:

@@ -63,7 +63,16 @@ def has_won(game: WireGame) -> bool:
     return game.net > 0
 
 
+def has_hit_to_21_with(rank: str, game: WireGame) -> bool:
+    """The client has won by a hit, and one of its cards is of this rank; no ace makes up for another value of it."""
+    ranks = {card[0] for card in game.cards}
+    return has_won(game) and not has_stood(game) and rank in ranks and "A" not in ranks
+
+
 FIGURES: Final[Mapping[str, str]] = {"J": "jack", "Q": "queen", "K": "king"}
+
+TENS: Final[Mapping[str, str]] = {"T": "ten", **FIGURES}
+"""The cards that count ten."""
 
 BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The balance is one coin"),
@@ -75,6 +84,9 @@ BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "large": (MAX_BET, "The balance is large"),
 }
 """Balances whose bytes look like something else."""
+
+LARGE_PURSE: Final = 0x5F5E10FE
+"""A purse of which a third is the largest bet. With its bytes backwards, half of it cannot be bet either."""
 
 PLAINEST_STATE: Final = ClientTestState(
     "balance",
@@ -150,6 +162,31 @@ STATES: Final = (
         "the client never stood",
         shown_by=after_game(lambda game: len(game.bank) > 2),
         decks="TH QD 2S 2H 2C 3S 3H 3C KS / KH QC AS 2H 2C AC AD 3S 7S TS",
+    ),
+    ClientTestState(
+        "hits-many",
+        "A hand may have many cards: the client decides after each of them",
+        "blackjack-3.4",
+        in_game(lambda game: len(game.cards) >= 6),
+        "the client never had six cards",
+        demands_answer=True,
+        decks="2H 2D TS 2C 2S 3H 3D 3C 3S / AH 2D TS AC AS 2H 3D 3C 4S",
+    ),
+    ClientTestState(
+        "bank-stands-on-soft-17",
+        "The bank stands on 17 and more, also with an ace that counts eleven",
+        "blackjack-3.8",
+        after_game(lambda game: has_stood(game) and hand_total(game.bank).is_soft),
+        "the client never stood when the bank had an ace",
+        decks="TH QD AS 6C 2C / KH JC 6S AC 3C / TS 9D AH 7S 2D",
+    ),
+    ClientTestState(
+        "bank-over",
+        "A bank over 21 loses",
+        "blackjack-3.9",
+        after_game(lambda game: game.bank_total > TARGET_TOTAL),
+        "the client never stood when the bank was over 21",
+        decks="TH QD 6S 6C TC / KH JC 5S TD 9D / TS 9D 6H TC 8C",
     ),
     ClientTestState(
         "wins",
@@ -254,6 +291,18 @@ STATES: Final = (
         )
         for letter, name in FIGURES.items()
     ),
+    *(
+        ClientTestState(
+            f"hits-to-21-with-a-{name}",
+            f"A hit to 21 wins at once, also with a {name}, which counts ten",
+            "blackjack-3.2",
+            after_game(partial(has_hit_to_21_with, letter)),
+            f"the client never hit to 21 with a {name}",
+            decks=f"6H 5D 9S {letter}C 2C / 7H 4D 9C {letter}H 2S / 4H 4D 8S 3C {letter}D 2C",
+            max_games=20,
+        )
+        for letter, name in TENS.items()
+    ),
     ClientTestState(
         "hits-to-21-with-an-ace",
         "A hit to 21 wins at once, also with an ace that counts eleven",
@@ -298,6 +347,15 @@ STATES: Final = (
         in_game(),
         "the client never bet",
         settings={"money": 3},
+    ),
+    ClientTestState(
+        "large-purse",
+        "A bet that is won has to fit into the purse: the balance limits it",
+        "blackjack-7.4",
+        after_game(),
+        "the client never finished a round",
+        settings={"money": LARGE_PURSE},
+        max_games=3,
     ),
     *(
         ClientTestState(

@@ -26,11 +26,17 @@ RETRIES: Final = Retries(at_most=3, seconds=2.0)
 PIECE_GAP_SECONDS: Final = 0.002
 """The pause between two pieces of an answer, so that each is a read of its own."""
 
+LATE_ANSWER_SECONDS: Final = 1.0
+"""How late an answer is that an impatient client does not wait for."""
+
 MESSAGE_GAP_SECONDS: Final = 0.02
 """The pause between two messages, so that no client can take them for one."""
 
 GOODBYE_DELAY_SECONDS: Final = 0.2
 """How long a message is held back that the client has to wait for."""
+
+APART_SETUP: Final[Mapping[str, float]] = {"min_games": 2, "message_gap_seconds": MESSAGE_GAP_SECONDS}
+"""The setup of a house whose messages arrive one by one."""
 
 DELIVERIES: Final[Mapping[str, tuple[str, Delivery]]] = {
     "byte-by-byte": ("one byte at a time", Delivery(max_piece_bytes=1, delay_seconds=PIECE_GAP_SECONDS)),
@@ -71,6 +77,7 @@ class HouseClientCase(Case):
     """A case for clients: the state that is tested, and how the house behaves (`setup`, `mutation`).
 
     `baseline` is the same case without its special feature: what fails there as well is not on the clause of this case.
+    `other_baseline` is another one, for a client that does not play on in the first.
     `transcript_steps` is the part of the house if it is taken from a transcript. `may_be_silent`: the client need not
     send anything.
     """
@@ -80,6 +87,7 @@ class HouseClientCase(Case):
     setup: HouseSetup
     mutation: Mutation = unchanged
     baseline: "HouseClientCase | None" = None
+    other_baseline: "HouseClientCase | None" = None
     transcript_steps: tuple[TranscriptStep, ...] | None = None
     may_be_silent: bool = False
 
@@ -157,6 +165,13 @@ class CaseGenerator:
             "the-client-speaks-first",
             "The client sends the first message: the house waits for it",
         )
+        yield self._case(
+            self._whole_game,
+            self._data.clause(STREAM_SECTION),
+            "late-answers",
+            "The answers arrive late: the client waits for each of them",
+            setup={"delivery": Delivery(delay_seconds=LATE_ANSWER_SECONDS)},
+        )
         if self._data.awaited_message is not None:
             message, clause = self._data.awaited_message
             yield self._case(
@@ -177,13 +192,15 @@ class CaseGenerator:
         """Answers that are split, slow, or sent in one piece."""
         data = self._data
         states = {state.slug: state for state in (self._plainest, *data.glued_states)}
-        rows = [
+        rows: list[tuple[ClientTestState, str, str, Mapping[str, Any]]] = [
             (state, slug, phrase, {"min_games": 2, "delivery": delivery})
             for slug, (phrase, delivery) in DELIVERIES.items()
             for state in states.values()
         ]
         rows += [(state, "glued", "in one piece", {}) for state in data.glued_states]
+        rows += [(state, "apart", "one by one", APART_SETUP) for state in data.glued_states]
         for state, slug, phrase, setup in rows:
+            together, apart = self._baseline(state, "plain"), self._baseline(state, "apart", **APART_SETUP)
             yield self._case(
                 state,
                 data.clause(STREAM_SECTION),
@@ -191,7 +208,8 @@ class CaseGenerator:
                 f"{'The' if setup else 'Several'} answers arrive {phrase}: {_begin_small(state.title)}",
                 kind=CaseKind.VARIATION,
                 setup=setup,
-                baseline=self._baseline(state, "apart", message_gap_seconds=MESSAGE_GAP_SECONDS),
+                baseline=together if setup is APART_SETUP else apart,
+                other_baseline=together if setup else None,
             )
 
     def _goodbyes(self) -> Iterator[HouseClientCase]:
@@ -251,9 +269,10 @@ class CaseGenerator:
     def _variations(self) -> Iterator[HouseClientCase]:
         """The house varies its messages."""
         for variation in self._data.variations:
-            settings = {**self._whole_game.settings, **variation.settings}
+            state = variation.state or self._whole_game
+            settings = {**state.settings, **variation.settings}
             yield self._case(
-                replace(self._whole_game, settings=settings, decks=variation.decks),
+                replace(state, settings=settings, decks=variation.decks or state.decks),
                 variation.clause,
                 variation.slug,
                 variation.title,
@@ -261,6 +280,7 @@ class CaseGenerator:
                 setup={"min_games": 2},
                 mutation=variation.mutation,
                 dialect=variation.dialect,
+                baseline=self._whole_games if variation.state is None else self._baseline(state, "plain"),
             )
 
     def _faults(self) -> Iterator[HouseClientCase]:

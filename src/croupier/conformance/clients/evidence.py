@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.test_data import ClientTestState
-from croupier.conformance.conversation import MESSAGE_SECTION, Conversation, DialogueLine
+from croupier.conformance.clients.test_server import ConversationEnd
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, message_code
-from croupier.conformance.diagnosis.dialect import CODE_FIELD, NotInDialectError
 from croupier.conformance.diagnosis.layouts import LAYOUTS
+from croupier.conformance.diagnosis.unread import unread_part
 from croupier.core.referee import CLIENT, HOUSE
 
 MIN_FAILURES: Final = 2
@@ -27,9 +28,6 @@ EXACT: Final = 2
 
 REFUSAL_FIELD_BYTES: Final = 2
 """A client that expects another message than a refusal gives up after this many bytes of its first field."""
-
-LENGTH_SECTIONS: Final = {"card": "2.4"}
-"""The numbers of the clauses about the length of a field, if they are not those about its values."""
 
 
 class Feature(NamedTuple):
@@ -185,21 +183,23 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
     a code has read too little of the message before it.
     """
     server, lines = observation.server, observation.conversation.lines
-    if server.early_rest and (unread := _unread_part(observation, server.early_rest, has_gone_on=True)) is not None:
+    if server.early_rest and (unread := _unread_reaction(observation, server.early_rest, has_gone_on=True)) is not None:
         return unread
     replayed = observation.conversation.start_again()
     for line in lines:
         if line.side == CLIENT and (cause := unawaited_reply(replayed)) is not None:
             return EarlyReaction(cause, "", has_gone_on=True)
         replayed.replay([line])
+    if server.conversation_end is ConversationEnd.SILENCE:
+        return None  # what is incomplete is the goodbye of the house, which has waited for the client in vain
     rest = observation.conversation.incomplete(HOUSE)
     code_length = len(next(iter(LAYOUTS[observation.test_data.room.name].layout)))
     if len(rest) < code_length:
         last = next((line.data for line in reversed(lines) if rest and line.side == HOUSE), b"")
-        return _unread_part(observation, last[:-1])
+        return _unread_reaction(observation, last[:-1])
     is_refusal = rest[:code_length].decode("latin-1").upper() in REFUSAL_CODES
     is_unexpected = len(rest) <= code_length + 1 + REFUSAL_FIELD_BYTES * is_refusal
-    return None if is_unexpected else _unread_part(observation, rest)
+    return None if is_unexpected else _unread_reaction(observation, rest)
 
 
 def unawaited_reply(before: Conversation) -> Cause | None:
@@ -210,22 +210,7 @@ def unawaited_reply(before: Conversation) -> Cause | None:
     return Cause(f"it does not wait for the reply that {pending.clause} requires", clause=pending.clause)
 
 
-def _unread_part(observation: ClientObservation, read: bytes, *, has_gone_on: bool = False) -> EarlyReaction | None:
-    """The part of a message of the house after the bytes that the client has read of it."""
-    room = observation.test_data.room
-    protocol = LAYOUTS[room.name]
-    code = next((code for code in protocol.layout if read.upper().startswith(code)), None)
-    if code is None:
-        return None
-    at, name = len(code), CODE_FIELD
-    for name in protocol.layout[code]:
-        try:
-            found = protocol.fields[name].read(read, at)
-        except NotInDialectError:
-            return None
-        if found is None:
-            break
-        at = found[1]
-    section = LENGTH_SECTIONS.get(name) or protocol.sections.get(name, MESSAGE_SECTION)
-    cause = Cause(f"it does not read the whole of {code.decode()}", clause=f"{room.name}-{section}")
-    return EarlyReaction(cause, code.decode(), has_gone_on)
+def _unread_reaction(observation: ClientObservation, read: bytes, *, has_gone_on: bool = False) -> EarlyReaction | None:
+    """The reaction to a message of the house of which the client has only read these bytes."""
+    unread = unread_part(observation.test_data.room.name, read)
+    return None if unread is None else EarlyReaction(unread.cause, unread.code, has_gone_on)

@@ -1,7 +1,7 @@
 """What was observed in one try of a client test case."""
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final
 
 from msgspec import Struct
@@ -55,6 +55,8 @@ class ClientObservation(Struct, frozen=True):
         server = self.server
         if server.house_fault is not None or server.is_answer_owed or not server.has_spoken:
             return False
+        if self.case.kind is CaseKind.PLAY and server.was_left_waiting:
+            return False  # nobody has to wait for a late answer
         must_send = bool(server.pending_obligation or self.partial_message)
         if server.conversation_end is ConversationEnd.CLIENT:
             return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
@@ -78,7 +80,7 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def has_given_up(self) -> bool:
-        """Whether the client has left in good order before it had finished a game.
+        """Whether the client has left in good order before the end of a game, or of its first game.
 
         The house ends a conversation by itself if the client has left the transcript.
         """
@@ -86,7 +88,13 @@ class ClientObservation(Struct, frozen=True):
         if server.deviation:
             return False
         has_ended = server.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not server.is_ending
-        return has_ended and not (server.fault or server.house_fault or server.referee.finished_count or self.is_stuck)
+        has_finished = server.referee.finished_count > 0 and not server.pending_obligation
+        return has_ended and not (server.fault or server.house_fault or has_finished or self.is_stuck)
+
+    @property
+    def has_left_early(self) -> bool:
+        """Whether a client has left, or failed, where it may only do so if it has a reason of its own."""
+        return self.has_broken_off or (self._is_varied and (self.has_given_up or self.server.was_left_waiting))
 
     @property
     def has_broken_off(self) -> bool:
@@ -124,12 +132,16 @@ class ClientObservation(Struct, frozen=True):
         is_tolerance = self.case.kind is CaseKind.TOLERANCE
         if self.server.fault is not None:
             return is_tolerance
-        is_varied = is_tolerance or self.case.kind is CaseKind.VARIATION
-        return self.is_stuck or self.is_idle or (is_varied and self.has_given_up)
+        return self.is_stuck or self.is_idle or (self._is_varied and self.has_given_up)
+
+    @property
+    def _is_varied(self) -> bool:
+        """Whether the house varies its messages, or how they arrive."""
+        return self.case.kind in {CaseKind.VARIATION, CaseKind.TOLERANCE}
 
     @property
     def answers_before_fault(self) -> Mapping[bytes, float]:
-        """The answer before the client's fault if it could not be foreseen, and for how long to hold it back.
+        """The answers before the client's fault that it could not foresee, and for how long to hold them back.
 
         If the client sends its message nevertheless, it has sent ahead.
         """
@@ -137,9 +149,9 @@ class ClientObservation(Struct, frozen=True):
         if fault is None:
             return {}
         *before, sent = lines[: fault.sent_index + 1]
-        if not before or not self.test_data.is_unforeseeable(before[-1].message, sent.message):
-            return {}
-        return {before[-1].data: HELD_BACK_SECONDS}
+        answers = takewhile(lambda line: line.side == HOUSE, reversed(before))
+        is_unforeseeable = self.test_data.is_unforeseeable
+        return {line.data: HELD_BACK_SECONDS for line in answers if is_unforeseeable(line.message, sent.message)}
 
     @property
     def partial_message(self) -> bytes:

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.sevenhalf_states import BUST_STATE, PASSED_STATE, STATES, obligation
+from croupier.conformance.clients.sevenhalf_states import (
+    BUST_STATE,
+    PASSED_STATE,
+    REFUSED_ANTE_STATE,
+    STATES,
+    obligation,
+)
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     InjectedFault,
@@ -28,6 +34,14 @@ UNREADABLE_MESSAGES: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
 }
 """Unreadable messages: words for the title, the beginning of the message that is replaced, and the bytes."""
 
+TEXTS: Final[Mapping[str, tuple[str, bytes]]] = {
+    "no-text": ("without a text", b"ERRO 00"),
+    "long-text": ("with a text of 99 bytes", b"ERRO 99" + 99 * b"x"),
+    "text-like-commands": ("with a text that looks like commands", b"ERRO 24STBT \0\0\0\x64CARD 7oBSTGERRO"),
+    "text-of-any-bytes": ("with a text of any bytes", b'ERRO 08\r\n\0\xff\xfe \xe9"'),
+}
+"""Texts of ERRO: words for the title, and the bytes of the message."""
+
 VARIATIONS: Final = (
     WireVariation(
         "upper-case-cards",
@@ -48,15 +62,17 @@ VARIATIONS: Final = (
         rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
+    *(
+        WireVariation(
+            f"refusal-{slug}",
+            f"The house refuses an ANTE {phrase}",
+            "sevenhalf-2.6",
+            replace_messages(b"ERRO", words),
+            state=REFUSED_ANTE_STATE,
+        )
+        for slug, (phrase, words) in TEXTS.items()
+    ),
 )
-
-GOODBYES: Final[Mapping[str, tuple[str, bytes]]] = {
-    "no-text": ("without a text", b"ERRO 00"),
-    "long-text": ("with a text of 99 bytes", b"ERRO 99" + 99 * b"x"),
-    "text-like-commands": ("with a text that looks like commands", b"ERRO 24STBT \0\0\0\x64CARD 7oBSTGERRO"),
-    "text-of-any-bytes": ("with a text of any bytes", b'ERRO 08\r\n\0\xff\xfe \xe9"'),
-}
-"""Goodbyes: words for the title, and the bytes."""
 
 INJECTED_FAULTS: Final = (
     *(
@@ -118,7 +134,7 @@ SUITE: Final = house_client_suite(
             WireVariation(
                 f"goodbye-{slug}", f"The house says goodbye {phrase}", "sevenhalf-2.6", replace_messages(b"ERRO", words)
             )
-            for slug, (phrase, words) in GOODBYES.items()
+            for slug, (phrase, words) in TEXTS.items()
         ],
         faults=INJECTED_FAULTS,
         obligation=obligation,

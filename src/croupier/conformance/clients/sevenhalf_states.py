@@ -59,9 +59,9 @@ def starting_bet(holds: Callable[[int], bool]) -> Condition:
     return is_reached
 
 
-def shows_card(place: int, letters: str) -> Condition:
-    """A card has just been dealt or shown that has one of these letters: the rank at place 0, the suit at 1."""
-    return just_received(lambda message: any(card[place] in letters for card in cards_of(message)))
+def shows_suit(letter: str) -> Condition:
+    """A card of this suit has just been dealt or shown."""
+    return just_received(lambda message: any(card[1] == letter for card in cards_of(message)))
 
 
 def cards_of(message: object) -> Sequence[str]:
@@ -78,6 +78,9 @@ def is_bust(state: BankState) -> bool:
 
 FIGURES_DECK: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
 """A deck of figures, which count a half each: a client can draw many cards."""
+
+MANY_BANK_CARDS_DECK: Final = "6o so co ro sc cc rc se ce re sb cb rb 1o 1c 1e 1b"
+"""A client that passes with six makes the bank draw all figures."""
 
 STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The starting bet is one coin"),
@@ -116,6 +119,16 @@ PASSED_STATE: Final = ClientTestState(
     "the client never passed",
     decks="7o 1c 7c 7e / 6o 7c 4c",
 )
+REFUSED_ANTE_STATE: Final = ClientTestState(
+    "refused-ante",
+    "A refused ANTE adds nothing: the client goes on as before it",
+    "sevenhalf-7.4",
+    is_ante_refused,
+    "the client never raised its bet",
+    settings={"max_bet": 100},
+    decks="1o 1c 1e 1b 5o 7c",
+    shown_by=just_received(lambda message: isinstance(message, Erro)),
+)
 
 STATES: Final = (
     PLAINEST_STATE,
@@ -143,7 +156,7 @@ STATES: Final = (
         in_game(lambda game: len(game.state.cards) >= 4),
         "the client never drew four cards",
         decks=FIGURES_DECK,
-        shown_by=shows_card(0, "scr"),
+        shown_by=just_received(lambda message: isinstance(message, Card) and message.card[0] in "scr"),
     ),
     PASSED_STATE,
     BUST_STATE,
@@ -164,16 +177,7 @@ STATES: Final = (
         decks="1o 1c 1e 1b 5o 7c",
         allows_goodbye=True,
     ),
-    ClientTestState(
-        "refused-ante",
-        "A refused ANTE adds nothing: the client goes on as before it",
-        "sevenhalf-7.4",
-        is_ante_refused,
-        "the client never raised its bet",
-        settings={"max_bet": 100},
-        decks="1o 1c 1e 1b 5o 7c",
-        shown_by=just_received(lambda message: isinstance(message, Erro)),
-    ),
+    REFUSED_ANTE_STATE,
     ClientTestState(
         "bank-draws-many",
         "The bank shows many cards",
@@ -181,7 +185,15 @@ STATES: Final = (
         after_game(lambda game: game.state.bank_card_count >= 4),
         "the bank never had to draw four cards",
         shown_by=after_game(lambda game: game.state.bank_card_count > 1),
-        decks="6o so co ro sc cc rc se ce re sb cb rb 1o 1c 1e 1b",
+        decks=MANY_BANK_CARDS_DECK,
+    ),
+    ClientTestState(
+        "bank-draws-ten",
+        "The bank shows as many cards as their number says, also ten and more",
+        "sevenhalf-2.4",
+        after_game(lambda game: game.state.bank_card_count >= 10),
+        "the bank never had to draw ten cards",
+        decks=MANY_BANK_CARDS_DECK,
     ),
     ClientTestState(
         "score",
@@ -269,7 +281,7 @@ STATES: Final = (
                 for rank, other in (("1", "2"), ("3", "4"), ("5", "s"), ("6", "c"), ("7", "r"))
             ),
             max_games=5,
-            shown_by=shows_card(1, letter),
+            shown_by=shows_suit(letter),
         )
         for suit, letter in (("oros", "o"), ("copes", "c"), ("espases", "e"), ("bastos", "b"))
     ),

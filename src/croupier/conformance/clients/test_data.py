@@ -50,7 +50,8 @@ class ClientTestState:
 class WireVariation:
     """A permitted variation of the messages of a house. If `is_tolerated`, clients need not accept it.
 
-    `dialect` is the dialect of the room in which it exists, empty for any.
+    `dialect` is the dialect of the room in which it exists, empty for any. `state` is the state in which the client
+    meets it, None for a whole game.
     """
 
     slug: str
@@ -61,6 +62,7 @@ class WireVariation:
     settings: Mapping[str, Any] = field(default_factory=dict)
     decks: str = ""
     dialect: str = ""
+    state: ClientTestState | None = None
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ class HouseTestServer:
     the end, and `decisions` is what it has decided; `is_answer_owed` whether it was silent because the house still owed
     it something. `is_closing`: the house says goodbye, or the client has said it; the house ends the conversation by
     itself at `ending_since`. `close_delay_seconds` is the time from the close of the house to that of the client, None
-    if the client did not close. `was_reset`: the client has reset the connection.
+    if the client did not close. `was_reset`: the client has reset the connection. `was_left_waiting`: the client has
+    left before an answer that was on its way.
 
     A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """
@@ -95,6 +96,7 @@ class HouseTestServer:
         self.house_fault: Fault | None = None
         self.close_delay_seconds: float | None = None
         self.was_reset = False
+        self.was_left_waiting = False
         self.is_over = False
         """Whether there is nothing more to observe."""
         self._responder = responder
@@ -182,7 +184,8 @@ class HouseTestServer:
         """Process the messages of a read, which were all sent before the answer to the first of them."""
         decision = self._decision
         start = len(self.conversation.lines)
-        self.early_rest = self.early_rest or self.conversation.incomplete(HOUSE)
+        if not self.is_closing:
+            self.early_rest = self.early_rest or self.conversation.incomplete(HOUSE)
         self.conversation.on_data(CLIENT, data, now)
         effects: list[Effect[bytes]] = []
         for line in self.conversation.lines[start:]:
@@ -228,6 +231,7 @@ class HouseTestServer:
         elif self.conversation_end is ConversationEnd.RUNNING:
             self.pending = self._decision
             self.was_reset = left.was_reset
+            self.was_left_waiting = self._outbox.deadline is not None
             self.conversation.on_disconnect(CLIENT, now)
             self.conversation_end = ConversationEnd.CLIENT
         self.is_over = True

@@ -35,6 +35,8 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
         if case.kind is CaseKind.TOLERANCE and baseline is not None and baseline.has_played_on:
             return _misread(observation, server.fault)
         return _client_fault(observation, server.fault)
+    if (rest := _rest_after_goodbye(observation)) is not None:
+        return rest
     if observation.is_strict and (departures := observation.conversation.tolerated(CLIENT)):
         return _strict_departure(observation, min(departures))
     if not server.has_spoken and not case.may_be_silent:
@@ -50,6 +52,16 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     if observation.needs_baseline and baseline is not None and _has_met(baseline, server.last_decision):
         return _gave_up(observation)
     return _played(observation)
+
+
+def _rest_after_goodbye(observation: ClientObservation) -> Attempt | None:
+    """The result of a client that sends more bytes with its goodbye, None if it does not."""
+    line = _last(observation.conversation.lines, CLIENT)
+    rest = observation.partial_message
+    if line is None or not rest or line.message not in observation.test_data.room.final_messages:
+        return None
+    clause, found = observation.test_data.clause(MESSAGE_SECTION), f"{line.message} and {_text(rest)}"
+    return _failed(observation, clause, f"nothing after {line.message}", found, got=line.data + rest)
 
 
 def _has_met(baseline: ClientObservation, decision: Decision) -> bool:
@@ -250,7 +262,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         return clause
     if (
         baseline is not None
-        and _has_met(baseline, server.pending)
+        and (_has_met(baseline, server.pending) or (server.was_left_waiting and baseline.has_played_on))
         and (
             case.kind is CaseKind.VARIATION
             or case.transcript_steps is not None
