@@ -15,6 +15,7 @@ SEVENHALF = (
     b"BKSC " + (2).to_bytes(4) + b"7ccc 07.5",
     b"GAIN " + (-100).to_bytes(4, signed=True),
     b"ERRO 12Syntax error",
+    b"ERRO 07" + "no és".encode() + b"!",
 )
 BLACKJACK = (
     b"MON" + (1000).to_bytes(4),
@@ -87,6 +88,11 @@ def numbers(write: Callable[[int], bytes]) -> Habit:
 def counts(write: Callable[[int], bytes]) -> Habit:
     """Writes its counts otherwise."""
     return lambda message: numbers(write)(message) if message[:4] == b"BKSC" else message
+
+
+def characters(message: bytes) -> bytes:
+    """Counts the characters of a text."""
+    return b"ERRO %02d%s" % (len(message[7:].decode()), message[7:]) if message[:4] == b"ERRO" else message
 
 
 def spaces(between: bytes) -> Habit:
@@ -235,6 +241,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "writes its scores in another form than 07.5": cards(bytes, score=comma),
         "writes the number of its cards as text": counts(text),
         "sends the number of its cards in one byte": counts(integer(1)),
+        "counts the characters of its texts, and not their bytes": characters,
         "states another number of cards than it lists": counts(lambda count: (count + 2).to_bytes(4)),
         "sends the number of its cards with the least significant byte first": counts(integer(4, "little")),
         "does not say how many cards there are": counts(lambda _: b""),

@@ -102,7 +102,7 @@ def test_purses_of_different_sizes_are_not_accused() -> None:
         ),
         (lambda _, history, message, net: -(message == STRT["P_2"] and history is None), "kuhn-7.2"),
         (lambda _, history, message, net: int(message == ACTN["BET"] and history == ()), "kuhn-7.3"),
-        (lambda _, history, message, net: -(message == ACTN["CAL"] and history == ()), "kuhn-6.1"),
+        (lambda _, history, message, net: -(message == ACTN["CAL"] and history == ()), "kuhn-6.7"),
         (lambda purse, history, message, net: (COINS - purse.coins) * (history == ("CHK",)), "kuhn-7.1"),
     ],
 )
@@ -193,10 +193,10 @@ def test_a_house_with_another_purse_than_the_known_one_fails() -> None:
     ("sent", "state", "coins", "clause"),
     extended(
         [
-            ("ACTN BET", "before the first game", -1, "kuhn-6.2"),
+            ("ACTN BET", "before the first game", -1, "kuhn-6.7"),
             ("FAIL W_A", "after CHK BET", -1, "kuhn-6.5"),
-            ("STRT P_1", "as P_1", 1, "kuhn-6.3"),
-            ("ACTN CAL", "between games", 2, "kuhn-6.2"),
+            ("STRT P_1", "as P_1", 1, "kuhn-6.7"),
+            ("ACTN CAL", "between games", 2, "kuhn-6.7"),
         ],
         2,
     ),

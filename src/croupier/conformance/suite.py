@@ -78,6 +78,11 @@ class Attempt(NamedTuple):
         """Whether it failed because nothing came in time: only a second look with more patience can confirm that."""
         return self.failure is not None and self.failure.kind is FoundKind.SILENCE
 
+    @property
+    def is_close(self) -> bool:
+        """Whether it failed because the connection was closed."""
+        return self.failure is not None and self.failure.kind is FoundKind.CLOSED
+
     def blamed(self, clause: str, cause: Cause | None) -> "Attempt":
         """Return the same failure on the clause, and with the cause, that experiments have found."""
         assert self.failure is not None, "only failures are blamed on something"

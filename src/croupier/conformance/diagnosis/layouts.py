@@ -72,6 +72,29 @@ class CountedText(FieldPattern):
         return None if len(data) < end else (data[at:end], end)
 
 
+MAX_TEXT_BYTES: Final = 99
+UTF8_SIZES: Final[Mapping[bytes, int]] = {b"\xf0": 4, b"\xe0": 3, b"\xc0": 2}
+"""The sizes of the characters in UTF-8 that begin with this byte, or a higher one below the one before."""
+
+
+class TextOfCharacters(FieldPattern):
+    """The text of an ERRO whose two digits count its characters, and not its bytes in UTF-8."""
+
+    def __init__(self) -> None:
+        super().__init__((rb"\d", rb"\d"))
+
+    def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """See `FieldPattern.read`."""
+        found = super().read(data, at)
+        if found is None:
+            return None
+        start, end = found[1], found[1]
+        for _ in range(int(found[0])):
+            end += next((size for lead, size in UTF8_SIZES.items() if data[end : end + 1] >= lead), 1)
+        text = data[start:end][:MAX_TEXT_BYTES]
+        return None if len(data) < end else (b"%02d%s" % (len(text), text), end)
+
+
 CARD_PATTERN: Final = rb"[1-7scr][oceb]"
 SCORE_PATTERN: Final = (rb"\d", rb"\d", rb"\.", rb"\d")
 
@@ -128,7 +151,7 @@ def _figure_from_number(data: bytes) -> bytes:
 
 def _score(data: bytes) -> bytes:
     whole, _, half = data.replace(b",", b".").partition(b".")
-    return whole.zfill(2) + b"." + (half or b"0")
+    return b"%02d.%s" % (int(whole), half or b"0")
 
 
 SEVENHALF: Final = ProtocolLayout(
@@ -175,8 +198,9 @@ SEVENHALF: Final = ProtocolLayout(
             ),
         },
         "writes its scores in another form than 07.5": {
-            "score": FieldPattern((rb"\d{1,2}(?:[.,]\d)?",), normalize=_score)
+            "score": FieldPattern((rb"\d{1,3}(?:[.,]\d)?",), normalize=_score)
         },
+        "counts the characters of its texts, and not their bytes": {"text": TextOfCharacters()},
         "writes the number of its cards as text": {"count": COUNT_FIELD},
         "sends the number of its cards in one byte": {"count": binary_field(1, widen_to_int32)},
         "sends the number of its cards with the least significant byte first": {"count": binary_field(4, swap_bytes)},

@@ -8,6 +8,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
@@ -156,6 +157,8 @@ class HouseBench(Bench):
         elif attempt.steps:
             describe = partial(self._failure, case, Outcome.FAIL)
             attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)
+        elif attempt.is_close and case.delivery == WHOLE:
+            attempt = await experiments.explain_close(attempt)
         attempt = await experiments.explain_unread(attempt)
         self._experiment_seconds = max(0.0, self._experiment_seconds - (clock() - started_at))
         return attempt

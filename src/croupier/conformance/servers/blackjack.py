@@ -90,6 +90,9 @@ def _frame(header: bytes, letters: str, rest: bytes = b"") -> DialectFrame:
     return lambda dialect: header + letters.encode(encoding[dialect]) + rest
 
 
+LOW_HALF: Final = 1 << 16
+"""What a house does not see that looks at two bytes of four."""
+
 INPUTS: Final = (
     Input("ply", "PLY", PLY, _clauses(idle="4.8", start="4.1", bet="6.3", turn="6.3")),
     Input("bet", "BET 10", Bet(10), _clauses(idle="6.3", bet="4.2", turn="4.6")),
@@ -97,6 +100,12 @@ INPUTS: Final = (
     Input("bet-of-nothing", "BET 0", Bet(0), _clauses(idle="6.2", bet="6.5", turn="6.2")),
     Input("bet-below-nothing", "BET -5", Bet(-5), _clauses(idle="6.2", bet="6.5", turn="6.2")),
     Input("bet-too-much", f"BET {MAX_INT32}", Bet(MAX_INT32), _clauses(idle="6.2", bet="6.6", turn="6.2")),
+    Input(
+        "bet-beyond-two-bytes",
+        "BET 65546, whose lower half is 10",
+        Bet(LOW_HALF + 10),
+        _clauses(bet="2.3"),
+    ),
     Input("bet-backwards", "BET 10 with its bytes backwards", b"BET\x0a\0\0\0", _clauses(bet="2.3")),
     Input("hit", "MOV H", MOV["H"], _clauses(idle="6.3", bet="6.3", turn="4.3", best="3.7")),
     Input("stand", "MOV S", MOV["S"], _clauses(idle="6.3", bet="6.3", turn="4.4", best="3.7")),
@@ -109,6 +118,12 @@ INPUTS: Final = (
     Input("err-500-from-the-client", "ERR 500", INVALID, _all("6.8")),
     Input("unknown-err", "ERR 404, an unknown number", b"ERR\0\0\x01\x94", _all("2.12")),
     Input("unknown-move", "MOV X, an unknown move", _frame(b"MOV", "X"), _clauses(idle="6.2", bet="6.2", turn="2.11")),
+    Input(
+        "wide-move",
+        "MOV with the H of another alphabet",
+        lambda dialect: b"MOV" + {"document": b"\x01H", "char8": b"\xc8"}[dialect],
+        _clauses(turn="2.4"),
+    ),
     Input("small-move", "MOV h, in a small letter", _frame(b"MOV", "h"), _clauses(idle="6.2", bet="6.2", turn="2.5")),
     Input("strange-card", "CRD X 8S, for nobody", _frame(b"CRD", "X8S"), _all("2.9")),
     Input("strange-result", "RES D 10, a third result", _frame(b"RES", "D", b"\0\0\0\x0a"), _all("2.9")),

@@ -33,6 +33,15 @@ def _with_aces(rule: AceRule, cards: Sequence[str]) -> int:
     return low + extra if low + extra <= limit else low
 
 
+def _when_dealt(cards: Sequence[str]) -> int:
+    """The total of cards if an ace keeps the value that was the best one when it came."""
+    total = 0
+    for card in cards:
+        value = RANK_VALUES[card[0]]
+        total += value + 10 if card[0] == "A" and total + value + 10 <= TARGET_TOTAL else value
+    return total
+
+
 def _with_values(changed: Mapping[str, int], cards: Sequence[str]) -> int:
     """The total of cards of which some ranks have other values."""
     low = sum(changed.get(card[0], RANK_VALUES[card[0]]) for card in cards)
@@ -78,6 +87,7 @@ ACE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts every ace as 11": partial(_with_aces, "eleven"),
     "counts either all aces of a hand as 11 or all as 1": partial(_with_aces, "all alike"),
     "counts an ace as 11 only if that makes less than 21": partial(_with_aces, "below 21"),
+    "counts an ace as 11 for ever if that was right when it came": _when_dealt,
 }
 VALUE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts J, Q and K as 11, 12 and 13": partial(_with_values, {"J": 11, "Q": 12, "K": 13}),

@@ -17,6 +17,7 @@ from croupier.conformance.servers.scenarios import (
     send_cut_at,
     send_each,
     send_input,
+    send_refused_twice,
 )
 from croupier.conformance.servers.scripted_client import Wait
 from croupier.conformance.servers.tcp_house import TcpHouse
@@ -105,7 +106,7 @@ def _is_about_answers(clause: str) -> bool:
 
 
 def _long_cases(test_data: ServerTestData) -> list[HouseServerCase]:
-    """Long conversations, and the deals of all games."""
+    """Long conversations, all that is refused in a state, and the deals of all games."""
     shared = test_data.shared_clauses
     random_games = (
         ("Three games at random", 3, 0.0),
@@ -124,6 +125,16 @@ def _long_cases(test_data: ServerTestData) -> list[HouseServerCase]:
                 rank=LONG_RANK,
             )
             for number, (title, games, invalid_rate) in enumerate(random_games, start=1)
+        ),
+        *(
+            server_case(
+                shared["unchanged"],
+                f"refused-twice-at-{state.name}",
+                f"What is refused is refused again, {state.title}",
+                send_refused_twice(state),
+                rank=LONG_RANK,
+            )
+            for state in test_data.states
         ),
         server_case(shared["next"], "evening", "Many games on one connection", play_at_random(20, 0.0), rank=LONG_RANK),
         server_case(

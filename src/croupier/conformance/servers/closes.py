@@ -107,7 +107,7 @@ class ProvokedCloseDetector:
         """Decide whether the house may have had a reason of its own: it has none if it would start a game."""
         is_certain = True
         if ending.was_idle:
-            played_before = ending.messages[:-1] if self._rule.may_play_once else ()
+            played_before = ending.messages[:-1] if self._rule.may_play_once and ending.finished_count else ()
             is_certain = await self._accepts((*played_before, self._opening))
             if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
@@ -137,10 +137,7 @@ class ProvokedCloseDetector:
         messages = [line.data for line in probe.conversation.lines if line.side == CLIENT]
         if not messages or (delivery == WHOLE and messages == [*ending.messages]):
             return False
-        for _ in range(MIN_CONFIRMATIONS):
-            if not await self._accepts(messages):
-                return False
-        return True
+        return await self.accepts(messages)
 
     def _ending(self, probe: ScriptedClient) -> Ending | None:
         """How the house has ended a conversation in which it could read all messages, None if it was not its fault.
@@ -148,12 +145,15 @@ class ProvokedCloseDetector:
         If it could not read the last one, it may close, but only after the error that it owes.
         """
         conversation = probe.conversation
-        if not probe.house_has_left or probe.fault is not None or not probe.sent:
+        said = [line.message for line in conversation.lines if line.side == CLIENT]
+        have_parted = (
+            bool(said) and said[-1] in self._goodbyes and self._rule.is_goodbye(conversation.lines[-1].message)
+        )
+        if not (probe.house_has_left or have_parted) or probe.fault is not None or not probe.sent:
             return None
         if conversation.tolerated(CLIENT) and has_refused(self._test_data, conversation):
             return None  # a house may refuse what need not be tolerated, and close
-        said = [line.message for line in conversation.lines if line.side == CLIENT]
-        if any(message in self._goodbyes for message in said) or any(map(_is_fatal, said[:-1])):
+        if any(message in self._goodbyes for message in said[:-1]) or any(map(_is_fatal, said[:-1])):
             return None
         if said and isinstance(said[-1], Violation) and conversation.incomplete(CLIENT):
             return None  # what follows a message without a meaning need not have one
@@ -198,13 +198,17 @@ class ProvokedCloseDetector:
         """What a goodbye and a close break at the end of this conversation."""
         due = judge.referee.pending
         found = "a goodbye and the close" if has_goodbye else "the close"
+        said = [line.message for line in judge.lines if line.side == CLIENT]
+        if said and said[-1] in self._goodbyes:
+            if due is None or not has_goodbye or due.clause == self._clauses["goodbye"]:
+                return None  # the referee judges it
+            return Violation(self._clauses["goodbye"], found, f"{due} before that", kind=FoundKind.CLOSED)
         if due is None and not has_goodbye and not self._rule.may_play_once:
             return None  # the referee judges it
         has_played_once = self._rule.may_play_once and judge.referee.finished_count > finished_before
         if has_played_once and not has_goodbye:
             return None
         allowed = "an open connection" if due is None else f"{due} and an open connection"
-        said = [line.message for line in judge.lines if line.side == CLIENT]
         if said and _is_fatal(said[-1]):
             if due is None or any(map(self._rule.is_goodbye, due.messages)) or (has_goodbye and not due.messages):
                 return None  # nothing but the goodbye is due, or it may be the error
@@ -222,6 +226,13 @@ class ProvokedCloseDetector:
         else:
             clause = self._clauses["close"] if due is None else due.clause
         return Violation(clause, found, allowed, kind=FoundKind.CLOSED)
+
+    async def accepts(self, messages: Sequence[bytes]) -> bool:
+        """Whether the house accepts the last of these messages in several conversations; see `_accepts`."""
+        for _ in range(MIN_CONFIRMATIONS):
+            if not await self._accepts(messages):
+                return False
+        return True
 
     async def _accepts(self, messages: Sequence[bytes]) -> bool:
         """Whether the house accepts the last of these messages, each sent in one piece, and stays connected."""

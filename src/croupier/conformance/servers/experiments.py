@@ -13,12 +13,13 @@ from typing import Any, Final
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
-from croupier.conformance.diagnosis.causes import byte_order_cause
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES, byte_order_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
 from croupier.conformance.diagnosis.pairs import MAX_CHANCE, MAX_PAIRS, one_sided_chance
-from croupier.conformance.servers.closes import ProvokedCloseDetector
+from croupier.conformance.diagnosis.unread import unread_part
+from croupier.conformance.servers.closes import MIN_CONFIRMATIONS, ProvokedCloseDetector
 from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
@@ -35,6 +36,7 @@ MIXES_UP_MESSAGES: Final = Cause(
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
+ENDS_AT_ERRORS: Final = Cause("it does not discard an error of the client: it ends the conversation")
 MISREAD_FAULTS: Final = 4
 MIN_MISREAD_CONVERSATIONS: Final = 5
 ENOUGH_CONVERSATIONS: Final = 25
@@ -50,6 +52,13 @@ FIRST_MESSAGES: Final = 4
 GAMES_A_CONVERSATION: Final = 8
 
 SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
+
+
+type Change = Callable[[Sequence[DialogueLine]], Sequence[bytes]]
+"""Makes other messages of the client from a dialogue; none if the change does not apply to it."""
+
+type Experiment = tuple[Change, str, Cause]
+"""A change, and the clause and the cause if only the original messages fail."""
 
 
 class Comparison(Enum):
@@ -104,18 +113,67 @@ class Experiments:
                 return attempt.blamed(self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
         if (cause := await self._find_byte_order(messages)) is not None:
             return attempt.blamed(cause.clause, cause)
-        shared = self._test_data.shared_clauses
-        for change, blamed, cause in (
-            (partial(canonical_messages, self._test_data), clause, SPELLING_MATTERS),
-            (self._without_errors, shared["errors"], CHANGED_BY_ERRORS),
-            (self._without_refused, shared["unchanged"], CHANGED_BY_REFUSALS),
-        ):
+        if messages and attempt.is_close and await self._closes_at_error(attempt, messages):
+            return attempt.blamed(self._test_data.shared_clauses["errors"], ENDS_AT_ERRORS)
+        return await self._explain_by_changes(clause, attempt, messages)
+
+    async def _explain_by_changes(self, clause: str, attempt: Attempt, messages: Sequence[bytes]) -> Attempt:
+        """Find out whether other messages pass: in upper case, or without those that change nothing."""
+        spelling: Experiment = (partial(canonical_messages, self._test_data), clause, SPELLING_MATTERS)
+        for change, blamed, cause in (spelling, *self._omissions(attempt)):
             others = change(whole_messages(attempt.dialogue))
             if others and others != messages:
                 found = await self._compare(messages, others, WHOLE, change)
-                if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
+                if found is Comparison.ONLY_THE_ORIGINAL_FAILS and cause is SPELLING_MATTERS:
                     return attempt.blamed(blamed, cause)
+                if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
+                    return await self._blamed_or_unread(attempt, change, blamed, cause)
         return attempt
+
+    async def explain_close(self, attempt: Attempt) -> Attempt:
+        """Blame a message that changes nothing if the house says goodbye after it, and goes on without it."""
+        messages = _client_messages(attempt)
+        for change, blamed, cause in self._omissions(attempt):
+            others = change(whole_messages(attempt.dialogue))
+            if others and others != messages and await self._close_detector.accepts(others):
+                return await self._blamed_or_unread(attempt, change, blamed, cause)
+        return attempt
+
+    def _omissions(self, attempt: Attempt) -> Sequence[Experiment]:
+        """The experiments that leave out messages which change nothing."""
+        shared = self._test_data.shared_clauses
+        kinds = {self._test_data.kind_of(line.message) for line in self._refused(whole_messages(attempt.dialogue))}
+        clauses = {self._test_data.refusal_clauses.get(kind, shared["unchanged"]) for kind in kinds}
+        unchanged = clauses.pop() if len(clauses) == 1 else shared["unchanged"]
+        return (
+            (self._without_errors, shared["errors"], CHANGED_BY_ERRORS),
+            (self._without_refused, unchanged, CHANGED_BY_REFUSALS),
+        )
+
+    async def _blamed_or_unread(self, attempt: Attempt, change: Change, clause: str, cause: Cause) -> Attempt:
+        """Blame the reader if the house answers a message that makes the difference before all of it has arrived."""
+        dialogue = whole_messages(attempt.dialogue)
+        kept, sent = change(dialogue), [line.data for line in dialogue if line.side == CLIENT]
+        for place, data in enumerate(sent):
+            if data in kept or not self._has_time():
+                continue
+            probe = await self._conversations.send([*sent[:place], data[:-1]])
+            unread = unread_part(self._test_data.room.name, data[:-1])
+            if unread is not None and _has_answered_beginning(probe, data[:-1]):
+                return attempt.blamed(unread.cause.clause, unread.cause)
+        return attempt.blamed(clause, cause)
+
+    async def _closes_at_error(self, attempt: Attempt, messages: Sequence[bytes]) -> bool:
+        """Whether the last message is an error of the client, and the house always closes after it, and only then."""
+        last = next((line for line in reversed(attempt.dialogue) if line.side == CLIENT), None)
+        if last is None or not self._is_error_report(last):
+            return False
+        for _ in range(MIN_CONFIRMATIONS):
+            probe = await self._conversations.send_slowly(messages)
+            control = await self._conversations.send_slowly(messages[:-1])
+            if not probe.house_has_left or control.house_has_left or control.fault is not None:
+                return False
+        return True
 
     async def explain_unread(self, attempt: Attempt) -> Attempt:
         """Blame the reader if no cause is known, and the house answers the beginning of the last message and goes on.
@@ -133,8 +191,7 @@ class Experiments:
             if not self._has_time():
                 break
             probe = await self._conversations.send([*before, piece])
-            has_answered = probe.conversation.incomplete(CLIENT) == piece and probe.wire_log[-1][0] == HOUSE
-            if has_answered and not probe.house_has_left:
+            if _has_answered_beginning(probe, piece):
                 control = await self._conversations.send_slowly(before)
                 if control.fault is not None or control.house_has_left:
                     break
@@ -198,7 +255,7 @@ class Experiments:
         original: Sequence[bytes],
         others: Sequence[bytes],
         delivery: Delivery,
-        change: Callable[[Sequence[DialogueLine]], Sequence[bytes]] | None = None,
+        change: Change | None = None,
     ) -> Comparison | ScriptedClient:
         """Send both in turn; return the first conversation with the others that fails or ends, or what is decided.
 
@@ -244,9 +301,15 @@ class Experiments:
     def _without_errors(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client without its errors; empty if the last one is an error."""
         sent = [line for line in dialogue if line.side == CLIENT]
-        if not sent or self._test_data.is_refusal(sent[-1].message):
+        if not sent or self._is_error_report(sent[-1]):
             return []
-        return [line.data for line in sent if not self._test_data.is_refusal(line.message)]
+        return [line.data for line in sent if not self._is_error_report(line)]
+
+    def _is_error_report(self, line: DialogueLine) -> bool:
+        """Whether a message of the client reports an error, also one without a meaning."""
+        if isinstance(line.message, Violation) and not line.message.fatal:
+            return any(line.data.upper().startswith(code.encode()) for code in REFUSAL_CODES)
+        return self._test_data.is_refusal(line.message)
 
     def _without_refused(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client without those that change nothing; empty if the last one is such a message.
@@ -255,24 +318,35 @@ class Experiments:
         """
         if dialogue and isinstance(dialogue[-1].message, Violation):
             return []
+        sent, refused = [line for line in dialogue if line.side == CLIENT], self._refused(dialogue)
+        if not sent or any(line is sent[-1] for line in refused):
+            return []
+        return [line.data for line in sent if not any(line is one for one in refused)]
+
+    def _refused(self, dialogue: Sequence[DialogueLine]) -> Sequence[DialogueLine]:
+        """The messages of the client that change nothing, because a house refuses or discards them."""
         conversation = self._conversations.new_conversation()
-        kept: list[bytes] = []
-        is_last_kept = False
+        found: list[DialogueLine] = []
         for line, reply in zip_longest(dialogue, dialogue[1:-1]):
             faults_before = _client_faults(conversation)
             conversation.on_data(line.side, line.data, 0.0)
             if line.side == CLIENT:
                 is_refused = reply is not None and reply.side == HOUSE and self._test_data.is_refusal(reply.message)
                 is_wrong = _client_faults(conversation) > faults_before or self._is_error(line.message)
-                is_last_kept = not (is_refused or is_wrong)
-                kept += [line.data] * is_last_kept
-        return kept if is_last_kept else []
+                found += [line] * (is_refused or is_wrong)
+        return found
 
     def _is_error(self, message: Any) -> bool:
         """Whether a message of the client reports an error, announces a goodbye without being one, or is unreadable."""
         data = self._test_data
         is_announcement = data.farewell_rule.is_goodbye(message) and message not in data.goodbye
         return isinstance(message, Violation) or data.is_refusal(message) or is_announcement
+
+
+def _has_answered_beginning(probe: ScriptedClient, piece: bytes) -> bool:
+    """Whether the house has answered the beginning of a message, and goes on."""
+    is_answered = probe.conversation.incomplete(CLIENT) == piece and probe.wire_log[-1][0] == HOUSE
+    return is_answered and not probe.house_has_left
 
 
 def _client_messages(attempt: Attempt) -> Sequence[bytes]:

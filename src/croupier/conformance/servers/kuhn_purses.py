@@ -57,6 +57,9 @@ MAX_PURSE_COINS: Final = 1 << 62
 USUAL_PURSE_COINS: Final = 10
 """The coins that most houses give to a client."""
 
+ANTES: Final = 2
+"""The coins that are in the pot before anybody bets."""
+
 type Purse = Sequence[PurseEvent]
 """What a connection shows about its purse, in order."""
 
@@ -95,6 +98,7 @@ FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
     Occasion.ENDING: (
         Flaw("no pot after", change=lambda left, event, _: left - event.gain),
         Flaw("half of the pot after", change=lambda left, event, _: left - event.gain + event.gain // 2),
+        Flaw("only the antes after", change=lambda left, event, _: left - event.gain + min(event.gain, ANTES)),
         Flaw("the pot for the loser after", change=lambda left, event, _: left + event.pot - event.gain),
         _pays("no payment after", 0),
         _pays("a double payment after", 2),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Final
 
 from croupier.conformance.servers.kuhn_purses import (
@@ -91,7 +92,7 @@ class CoinTrackingReferee(Referee):
             if self.coins_left < 1:
                 self._expected_replies[0] = ExpectedOneOf(clause, due.allowed)
         else:
-            clause = due.clause if WRONG_ACTION in due.allowed else "kuhn-7.3"
+            clause = "kuhn-6.7" if WRONG_ACTION in due.allowed else "kuhn-7.3"
         if clause is not None:
             event.payments += _payments(message, Occasion.COST if event.cost else Occasion.FREE, clause, state)
         return verdicts
@@ -135,11 +136,13 @@ def _payments(message: Message | Violation, occasion: Occasion, clause: str, sta
     """The payments that a message may bring, alone or with others."""
     text = "bytes without a meaning" if isinstance(message, Violation) else str(message)
     costly = "each ante" if isinstance(message, Strt) else "each bet and each call"
+    code = (message.found.strip("'") if isinstance(message, Violation) else text).partition(" ")[0]
     return [
         *([Payment(occasion, clause, costly)] if message in COSTLY_MESSAGES else []),
         Payment(occasion, clause, f"each {text}"),
         Payment(occasion, clause, f"each {text} {state}"),
-        Payment(occasion, clause, f"each {text.split()[0]} {state}"),
+        Payment(occasion, clause, f"each {code} {state}"),
+        Payment(occasion, clause, f"each {code} {'during a game' if state.startswith('as ') else 'without a game'}"),
         Payment(Occasion.STATE, "kuhn-7.1", f"each message {state}"),
     ]
 
@@ -149,10 +152,15 @@ def _endings(game: WireGame) -> Sequence[Payment]:
     seat, result = ("P_1", "P_2")[game.seat], "won" if game.net > 0 else "lost"
     last = max(turn for turn in range(len(game.history)) if BETTING_TREE[game.history[:turn]][0] == game.seat)
     ended, decided = " ".join(game.history), " ".join(game.history[: last + 1])
+    until_bet = " ".join(takewhile(lambda action: action not in {"CAL", "FLD"}, game.history))
     return [
         Payment(Occasion.ANY_ENDING, "kuhn-7.4", "each game that the client has won"),
         *_groups(game, seat),
-        Payment(Occasion.ENDING, SEQUENCE_CLAUSES[game.history], f"each game that {seat} has {result} by {ended}"),
+        *([Payment(Occasion.ENDING, "kuhn-7.4", f"each game with {until_bet}")] if "BET" in game.history else []),
+        *(
+            Payment(Occasion.ENDING, SEQUENCE_CLAUSES[game.history], f"each game that {player} has {result} by {ended}")
+            for player in (seat, "the client")
+        ),
         Payment(Occasion.ENDING, "kuhn-7.4", f"each game that {seat} has {result} after {decided}"),
     ]
 

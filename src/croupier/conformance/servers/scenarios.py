@@ -9,7 +9,8 @@ from croupier.conformance.conditions import Condition
 from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
 from croupier.conformance.servers.test_data import ClientStrategy, Input, Scenario, ScenarioContext, ServerTestState
-from croupier.core.referee import HOUSE
+from croupier.core.errors import Violation
+from croupier.core.referee import CLIENT, HOUSE
 
 MAX_MESSAGES: Final = 60
 """At most this many messages are sent to reach a state, or the end of a game."""
@@ -101,6 +102,34 @@ def send_input(context: ScenarioContext, state: ServerTestState, given: Input) -
     if not stuck and opening in context.referee.legal:
         yield context.encoded(opening)
     return stuck if context.referee.legal else None
+
+
+@scenario
+def send_refused_twice(context: ScenarioContext, state: ServerTestState) -> ClientScript:
+    """Send everything twice in a row that is not allowed in a state, and check that the game goes on."""
+    missed = yield from go_to_state(context, state)
+    if missed:
+        return missed
+    games = context.referee.finished_count + 1
+    for given in context.test_data.inputs:
+        data = context.encoded(given.message)
+        if _is_out_of_place(context, given.clauses.get(state.name), data):
+            yield data
+            yield data
+    return (yield from play_games(context, games))
+
+
+def _is_out_of_place(context: ScenarioContext, clause: str | None, data: bytes) -> bool:
+    """Whether bytes that a clause is about are not allowed now, and the conversation goes on after them."""
+    if clause is None or clause in context.test_data.tolerated_clauses:
+        return False
+    conversation = context.conversation.start_again().replay(context.conversation.lines)
+    lines, legal = [*conversation.lines], conversation.referee.legal
+    conversation.on_data(CLIENT, data, 0.0)
+    added = [line.message for line in conversation.lines[len(lines) :]]
+    is_whole = len(added) == 1 and not conversation.incomplete(CLIENT)
+    is_fatal = any(isinstance(message, Violation) and message.fatal for message in added)
+    return is_whole and not is_fatal and added[0] not in legal
 
 
 @scenario

@@ -14,7 +14,7 @@ from croupier.conformance.servers.components import (
     untestable_clauses,
 )
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
-from croupier.conformance.servers.scenarios import play_at_random, send_each
+from croupier.conformance.servers.scenarios import go_to_state, play_at_random, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (
     GOALS,
@@ -42,12 +42,14 @@ def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
     return ANTE_OF_TEN if game is not None and game.state.cards else play_randomly(referee, luck)
 
 
+OVER: Final = ServerTestState("over", "after a game that was over", after_game(lambda game: game.is_over), draw_to_best)
+
 STATES: Final = (
     ServerTestState("start", "before the first game", before_first_game),
     ServerTestState(
         "between", "after a game that was passed", after_game(lambda game: not game.is_over), draw_one_card
     ),
-    ServerTestState("over", "after a game that was over", after_game(lambda game: game.is_over), draw_to_best),
+    OVER,
     ServerTestState("bet", "before the first card", in_game(lambda game: not game.cards)),
     ServerTestState(
         "card",
@@ -143,7 +145,18 @@ def compare_raises(context: ScenarioContext) -> ClientScript:
     return None
 
 
+def pass_twice(context: ScenarioContext) -> ClientScript:
+    """Pass twice after a game in which the client was over: only one PASS may be discarded without an answer."""
+    missed = yield from go_to_state(context, OVER)
+    if missed:
+        return missed
+    for message in (PASS, PASS, STRT):
+        yield context.encoded(message)
+    return None
+
+
 ROOM_CASES: Final = (
+    room_case("sevenhalf-6.1", "two-passes-after-a-bust", "A second PASS after a BSTG is refused", pass_twice),
     room_case(
         "sevenhalf-8.5",
         "open-behind-gain",
@@ -206,6 +219,7 @@ SUITE: Final = house_server_suite(
         luck_clauses=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
         kind_of=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],
         is_refusal=lambda message: isinstance(message, Erro),
+        refusal_clauses={"ANTE": "sevenhalf-7.4"},
         readings=READINGS,
         strategy=play_randomly,
         goodbye=(),

@@ -174,5 +174,7 @@ class ServerTestData:
     """Creates, from the known options, a source of referees that know more than the room's."""
     readings: Sequence[Reading] = ()
     """The right reading of the rules, and wrong ones with which a house may be right in every game."""
+    refusal_clauses: Mapping[str, str] = field(default_factory=dict)
+    """The clauses about what a refusal leaves unchanged, by the kind of the refused message; see `shared_clauses`."""
     refusals_of_payment: Collection[object] = ()
     """The messages with which the house refuses what the client cannot pay."""

@@ -167,9 +167,10 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return []
 
     def _draw(self, game: WireGame) -> list[Verdict]:
+        clause = "sevenhalf-4.7" if total(game.state.cards) == TARGET_HALVES else "sevenhalf-4.2"
         self.game = replace(game, state=self._rules.play(game.state, "DRAW"))
         self._tolerates = "nothing"
-        self._expected_replies.append(ExpectedKind("sevenhalf-4.2", Card, "CARD"))
+        self._expected_replies.append(ExpectedKind(clause, Card, "CARD"))
         return []
 
     def _pass(self, game: WireGame) -> list[Verdict]:
