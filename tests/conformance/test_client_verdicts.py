@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
+import pytest
+
 from croupier.conformance.clients.evidence import last_position
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import ClientTimeouts
@@ -114,3 +116,18 @@ def test_a_client_is_read_in_the_dialect_of_its_house() -> None:
     failure = judge(observe("blackjack/4.2/dealt", b"PLY", bet, b"MOVZ", settings={"dialect": "char8"}), None).failure
     assert failure is not None
     assert (failure.clause, failure.got) == ("blackjack-2.11", b"MOVZ")
+
+
+@pytest.mark.parametrize(
+    ("goodbye", "outcome"),
+    [(b"DISC", Outcome.PASS), (b"DISC\r\n", Outcome.NON_STRICT), (b"DISC P_1", Outcome.FAIL)],
+)
+def test_a_goodbye_may_be_followed_by_a_line_end_only(goodbye: bytes, outcome: Outcome) -> None:
+    attempt = judge(observe("kuhn/7.2/no-coin-for-the-ante", b"STRT P_1", goodbye, exit_status=0), None)
+    assert attempt.outcome is outcome
+    assert attempt.failure is None or attempt.failure.clause == "kuhn-2.1"
+
+
+def test_nobody_has_to_wait_for_a_late_answer() -> None:
+    assert judge(observe("kuhn/1.3/late-answers", b"STRT P_1"), None).outcome is Outcome.SKIP
+    assert judge(observe("kuhn/1.3/late-answers", b"STRT P_1ACTN CHK"), None).outcome is Outcome.SKIP

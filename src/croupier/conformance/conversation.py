@@ -243,7 +243,7 @@ class Conversation(ConversationMonitor):
             self.referee.on(Disconnected(HOUSE, CLIENT), now)
             return
         self._judge(Disconnected(side, OTHER_END[side]), now)
-        rest = self._unread(HOUSE)
+        rest = self.unread(HOUSE)
         is_judged = any(party == HOUSE for party, _ in self.violation_counts)
         if rest and not (self._has_client_left or is_judged):
             allowed = "nothing after the last message, or all of another one"
@@ -255,7 +255,7 @@ class Conversation(ConversationMonitor):
 
     def _judge_unreadable(self, now: float) -> None:
         """Judge bytes of the client that begin no code: a house may refuse them before the code is complete."""
-        rest = self._unread(CLIENT)
+        rest = self.unread(CLIENT)
         if not rest or self.referee.pending is not None:
             return
         start = rest[:MIN_CODE_BYTES].upper()
@@ -282,12 +282,12 @@ class Conversation(ConversationMonitor):
         violation = verdict.violation
         if verdict.party != HOUSE:
             return verdict
-        rest, allowed = self._unread(HOUSE), violation.allowed
+        rest, allowed = self.unread(HOUSE), violation.allowed
         if rest and violation.kind in {FoundKind.SILENCE, FoundKind.CLOSED}:
             section, found = MESSAGE_SECTION, printable_bytes(rest)
         elif violation.kind is FoundKind.MESSAGE and not self._has_client_spoken:
             section, found = FIRST_SECTION, violation.found
-        elif self._unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
+        elif self.unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
             section, found, allowed = STREAM_SECTION, violation.found, "nothing, until the message is complete"
         else:
             return verdict
@@ -299,7 +299,7 @@ class Conversation(ConversationMonitor):
     def _clause(self, section: str) -> str:
         return f"{self._room.name}-{section}"
 
-    def _unread(self, side: Peer) -> bytes:
+    def unread(self, side: Peer) -> bytes:
         """The beginning of a message that is not complete; empty if it is only white space that is tolerated."""
         rest = self.incomplete(side)
         return rest if rest.strip(b"\r\n ") or not self.tolerated(side) else b""

@@ -57,7 +57,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
 def _rest_after_goodbye(observation: ClientObservation) -> Attempt | None:
     """The result of a client that sends more bytes with its goodbye, None if it does not."""
     line = _last(observation.conversation.lines, CLIENT)
-    rest = observation.partial_message
+    rest = b"" if observation.server.was_reset else observation.conversation.unread(CLIENT)
     if line is None or not rest or line.message not in observation.test_data.room.final_messages:
         return None
     clause, found = observation.test_data.clause(MESSAGE_SECTION), f"{line.message} and {_text(rest)}"
