@@ -35,6 +35,9 @@ MESSAGE_GAP_SECONDS: Final = 0.02
 GOODBYE_DELAY_SECONDS: Final = 0.2
 """How long a message is held back that the client has to wait for."""
 
+BASELINE_GAMES: Final = 3
+"""The games of a baseline in which a client goes on after each of its first two."""
+
 APART_SETUP: Final[Mapping[str, float]] = {"min_games": 2, "message_gap_seconds": MESSAGE_GAP_SECONDS}
 """The setup of a house whose messages arrive one by one."""
 
@@ -200,7 +203,8 @@ class CaseGenerator:
         rows += [(state, "glued", "in one piece", {}) for state in data.glued_states]
         rows += [(state, "apart", "one by one", APART_SETUP) for state in data.glued_states]
         for state, slug, phrase, setup in rows:
-            together, apart = self._baseline(state, "plain"), self._baseline(state, "apart", **APART_SETUP)
+            together = self._baseline(state, "plain", min_games=BASELINE_GAMES)
+            apart = self._baseline(state, "apart", **{**APART_SETUP, "min_games": BASELINE_GAMES})
             yield self._case(
                 state,
                 data.clause(STREAM_SECTION),

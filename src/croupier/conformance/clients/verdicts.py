@@ -262,7 +262,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         return clause
     if (
         baseline is not None
-        and (_has_met(baseline, server.pending) or (server.was_left_waiting and baseline.has_played_on))
+        and (_has_met(baseline, server.pending) or _was_left_in_pieces(observation, baseline))
         and (
             case.kind is CaseKind.VARIATION
             or case.transcript_steps is not None
@@ -271,6 +271,12 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
     ):
         return case.clause
     return server.pending_obligation or case.clause
+
+
+def _was_left_in_pieces(observation: ClientObservation, baseline: ClientObservation) -> bool:
+    """Whether the client has left before the last piece of an answer, with any cards, and goes on in the baseline."""
+    server, has_deck = observation.server, bool(observation.case.state.decks)
+    return server.was_left_waiting and not has_deck and _goes_on_after(baseline, server.referee.finished_count + 1)
 
 
 def _before_goodbye(observation: ClientObservation) -> Conversation:
