@@ -23,11 +23,11 @@ from croupier.conformance.case import select
 from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.suite import Role, find_suite
 from croupier.rooms import ROOMS, find_room
+from tests.conformance import programs
 from tests.processes import COMMAND, ROOT, Serving, croupier, environment, is_running
 from tests.sampling import extended
 
 TIMEOUT_SECONDS = 90.0
-PROGRAMS = ROOT / "tests" / "conformance" / "programs"
 
 
 def dialect_server(dialect: str, room: str = "kuhn") -> str:
@@ -141,11 +141,10 @@ def test_a_failure_shows_clause_bytes_cause_and_the_command_to_repeat_it(tmp_pat
 
 
 def test_a_client_is_tested() -> None:
-    command = shlex.join([sys.executable, "-I", "-S", str(PROGRAMS / "kuhn_client.py"), "{host}", "{port}"])
-    honest_result = check("kuhn/4.1", "--client", command)
+    honest_result = check("kuhn/4.1", "--client", programs.command("kuhn", "client"))
     assert (honest_result.returncode, honest_result.stderr) == (0, "")
     assert "kuhn: the client" in honest_result.stdout
-    rogue_result = check("kuhn/4.1", "--client", f"{command} --habit no-space", "--timeout", 1)
+    rogue_result = check("kuhn/4.1", "--client", programs.command("kuhn", "client", "no-space"), "--timeout", 1)
     assert rogue_result.returncode == 1
     assert "it forgets the space" in rogue_result.stdout
 
