@@ -14,7 +14,6 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
-from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.http.auth import QUICK_HASHER, Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
@@ -271,16 +270,14 @@ class AnyRaise(Hand):
             value.to_call, value.call, (value.to_call + 1, value.raise_range[1]), value.pot, value.can_be_answered
         )
 
-    def bet(self, chips: int) -> None:
+    def try_play(self, move: object) -> bool:
         previous = self.min_raise
-        if isinstance(self.turn, int) and chips > self.to_match - self.bets[self.turn]:
+        if isinstance(move, int) and isinstance(self.turn, int) and move > self.to_match - self.bets[self.turn]:
             self.min_raise = 1
-        try:
-            super().bet(chips)
-        except IllegalMove:
-            self.min_raise = previous
-            raise
-        self.min_raise = max(self.min_raise, previous)
+        is_legal = super().try_play(move)
+        if isinstance(move, int):
+            self.min_raise = max(self.min_raise, previous) if is_legal else previous
+        return is_legal
 
 
 class ClampedBets(Hand):
@@ -288,8 +285,9 @@ class ClampedBets(Hand):
 
     __slots__ = ()
 
-    def bet(self, chips: int) -> None:
-        super().bet(min(chips, self.stacks[self.turn]) if isinstance(self.turn, int) else chips)
+    def try_play(self, move: object) -> bool:
+        is_bet = isinstance(move, int) and isinstance(self.turn, int)
+        return super().try_play(min(move, self.stacks[self.turn]) if is_bet else move)
 
 
 class NegativeBetCalls(Hand):
@@ -297,9 +295,10 @@ class NegativeBetCalls(Hand):
 
     __slots__ = ()
 
-    def bet(self, chips: int) -> None:
-        call = self.to_match - self.bets[self.turn] if isinstance(self.turn, int) else 0
-        super().bet(call if chips < 0 else chips)
+    def try_play(self, move: object) -> bool:
+        if isinstance(move, int) and isinstance(self.turn, int) and move < 0:
+            move = self.to_match - self.bets[self.turn]
+        return super().try_play(move)
 
 
 class ShortBetCalls(Hand):
@@ -307,11 +306,11 @@ class ShortBetCalls(Hand):
 
     __slots__ = ()
 
-    def bet(self, chips: int) -> None:
-        if isinstance(self.turn, int):
+    def try_play(self, move: object) -> bool:
+        if isinstance(move, int) and isinstance(self.turn, int):
             amount_to_call = min(self.to_match - self.bets[self.turn], self.stacks[self.turn])
-            chips = amount_to_call if 0 <= chips < amount_to_call else chips
-        super().bet(chips)
+            move = amount_to_call if 0 <= move < amount_to_call else move
+        return super().try_play(move)
 
 
 class Reopening(Hand):
@@ -319,9 +318,9 @@ class Reopening(Hand):
 
     __slots__ = ()
 
-    def bet(self, chips: int) -> None:
+    def try_play(self, move: object) -> bool:
         self._no_reopen = 0
-        super().bet(chips)
+        return super().try_play(move)
 
     @property
     def legal(self) -> Legal:
@@ -384,12 +383,10 @@ class Houses:
     """Houses that accept what they should refuse, or the other way round."""
 
     class OutOfTurn(House):
-        def _handle_act(
-            self, table: Table, participant: Participant, act: Act, now: float, effects: Any
-        ) -> HoldemResponse:
-            return (
-                super()._handle_act(table, participant, act, now, effects) if table.waits_for(participant) else ACT_DONE
-            )
+        def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
+            value = super()._handle_request(request, now, effects)
+            is_out_of_turn = isinstance(value, RequestRefused) and value.clause == "holdem-4.13"
+            return ACT_DONE if is_out_of_turn else value
 
     class ForOthers(House):
         def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
@@ -407,14 +404,14 @@ class Houses:
     class Strict(House):
         """An invalid bet is refused."""
 
-        def _handle_act(
-            self, table: Table, participant: Participant, act: Act, now: float, effects: Any
-        ) -> HoldemResponse:
-            running = table._hand
-            is_bet = act.action and running is not None and table.waits_for(participant)
-            if is_bet and act.amount not in running.hand.legal:
-                return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
-            return super()._handle_act(table, participant, act, now, effects)
+        def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
+            joined_table = self._register.get(request.game) if isinstance(request, Act) and request.action else None
+            if joined_table is not None and joined_table._hand is not None:
+                participant = joined_table.seats.by_guid(request.player)
+                is_bet = participant is not None and joined_table.waits_for(participant)
+                if is_bet and request.amount not in joined_table._hand.hand.legal:
+                    return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
+            return super()._handle_request(request, now, effects)
 
     class Staying(House):
         """A leave is confirmed and ignored."""
