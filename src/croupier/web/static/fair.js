@@ -34,3 +34,4 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   verify();
 });
+form.querySelector("button").disabled = false; // before, the browser would have sent the form
