@@ -17,14 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conformance.containment import launch
+from croupier.conformance.containment import launch, launcher
 from croupier.conformance.containment.descendants import children_of
 from croupier.conformance.containment.launch import find_sandbox
-from croupier.conformance.containment.launch_spec import Limits
+from croupier.conformance.containment.launch_spec import LaunchSpec, Limits
 from croupier.conformance.containment.launcher import launcher_command
 from croupier.conformance.containment.policy import Containment, contained
 from croupier.conformance.containment.workspace import remove_tree
-from croupier.conformance.program import ProgramUnderTest, free_port
+from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
 from tests.conformance.test_program import alive, python, said
 from tests.net.raw_client import TIMEOUT_SECONDS
 
@@ -372,6 +372,38 @@ def test_a_program_that_kills_the_launcher_does_not_stop_the_next_one() -> None:
             assert program.stdout == b"again\n"
 
     asyncio.run(main())
+
+
+def test_a_launcher_that_ends_before_it_has_started_a_program_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = launch.LAUNCHER.send
+
+    def send_and_kill(spec: LaunchSpec) -> subprocess.Popen[bytes]:
+        process = send(spec)
+        process.kill()
+        return process
+
+    async def main() -> None:
+        async with await ProgramUnderTest.start("true", {}):
+            pass
+        assert launch.LAUNCHER._process is not None
+        launch.LAUNCHER._process.send_signal(signal.SIGSTOP)
+        with monkeypatch.context() as patch:
+            patch.setattr(launch.LAUNCHER, "send", send_and_kill)
+            with pytest.raises(ProgramError, match="its launcher has ended"):
+                await ProgramUnderTest.start("true", {})
+        async with await ProgramUnderTest.start("echo again", {}) as program:
+            assert await program.wait_ended(PATIENCE_SECONDS) == 0
+
+    asyncio.run(main())
+
+
+def test_an_orphan_that_has_been_waited_for_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    with subprocess.Popen(["sleep", "60"]) as orphan, subprocess.Popen(["true"]) as supervisor:
+        monkeypatch.setattr(launcher, "children_of", lambda _: [ended.pid, orphan.pid, supervisor.pid])
+        launcher.kill_orphans({supervisor.pid})
+        assert (orphan.wait(), supervisor.wait()) == (-signal.SIGKILL, 0)
 
 
 def test_a_program_that_closes_its_output_goes_on_until_it_is_stopped(containment: Containment) -> None:

@@ -32,6 +32,10 @@ from croupier.conformance.containment.launcher import launcher_command
 from croupier.conformance.containment.policy import Containment, program_environment
 from croupier.conformance.containment.workspace import remove_tree
 
+MAX_START_SECONDS: Final = 60.0
+LAUNCHER_POLL_SECONDS: Final = 0.5
+"""How long a program may take to start, and how often the launcher is looked at meanwhile."""
+
 SUPERVISOR_LOST: Final = "has lost its supervisor"
 """The program can end its supervisor if it is not in a sandbox."""
 
@@ -49,17 +53,17 @@ class Launcher:
         self._lock = Lock()
         atexit.register(self.close)
 
-    def send(self, spec: LaunchSpec) -> None:
-        """Ask it to start a program. Raises OSError if there can be no launcher."""
+    def send(self, spec: LaunchSpec) -> subprocess.Popen[bytes]:
+        """Ask it to start a program; return the launcher's process. Raises OSError if there can be no launcher."""
         line = f"{spec.to_json()}\n".encode()
         with self._lock:
             try:
-                self._write(line)
+                return self._write(line)
             except BrokenPipeError:
                 self._end()
-                self._write(line)
+                return self._write(line)
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> subprocess.Popen[bytes]:
         if self._process is None or self._owner != os.getpid():  # a forked process has a launcher of its own
             self._process = subprocess.Popen(  # noqa: S603 -- our own interpreter
                 launcher_command(),
@@ -73,6 +77,7 @@ class Launcher:
         assert self._process.stdin is not None, "it is a pipe"
         while line:
             line = line[self._process.stdin.write(line) :]
+        return self._process
 
     def _end(self) -> None:
         """Close the input of the launcher, which ends it, and wait for it."""
@@ -165,14 +170,25 @@ class LaunchedProgram:
                 sandbox=sandbox,
                 hidden_folders=[str(path.resolve()) for path in containment.hidden_folders],
             )
-            LAUNCHER.send(spec)
-            await program._started
+            await program._wait_started(LAUNCHER.send(spec))
         except BaseException as error:
             await program.close()
             if isinstance(error, OSError):
                 raise LaunchError(error.strerror) from error
             raise
         return program
+
+    async def _wait_started(self, launcher: subprocess.Popen[bytes]) -> None:
+        """Wait until the program has started. Raises LaunchError, also if the launcher ends or too much time passes."""
+        loop = asyncio.get_running_loop()
+        waits_until = loop.time() + MAX_START_SECONDS
+        while not self._started.done():
+            await asyncio.wait([self._started], timeout=LAUNCHER_POLL_SECONDS)
+            if launcher.poll() is not None:
+                self._set_started(LaunchError("its launcher has ended"))
+            elif loop.time() > waits_until:
+                self._set_started(LaunchError(f"it has not started within {MAX_START_SECONDS:g} seconds"))
+        await self._started
 
     async def _open_pipes(self) -> None:
         """Create the named pipes and read them."""

@@ -7,7 +7,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -47,8 +48,8 @@ def _serve() -> None:
                 break
             is_orphan_possible |= pid != 0 and os.WIFSIGNALED(status)
             supervisors.discard(pid)
-        for orphan in set(children_of(os.getpid())) - supervisors if is_orphan_possible else ():
-            os.kill(orphan, signal.SIGKILL)
+        if is_orphan_possible:
+            kill_orphans(supervisors)
 
     signal.signal(signal.SIGCHLD, reap)
     gc.disable()  # a collection in a forked process would copy all of the memory
@@ -62,6 +63,13 @@ def _serve() -> None:
                 _run(LaunchSpec.from_json(line))
             supervisors.add(pid)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+
+
+def kill_orphans(supervisors: Set[int]) -> None:
+    """Kill all children but the supervisors. One that has ended meanwhile may be waited for already: see `reap`."""
+    for orphan in set(children_of(os.getpid())) - supervisors:
+        with suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
 
 
 def _run(spec: LaunchSpec) -> NoReturn:
