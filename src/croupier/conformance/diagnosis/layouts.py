@@ -57,6 +57,11 @@ KUHN: Final = ProtocolLayout(
 # Seven and a half.
 
 
+MAX_TEXT_BYTES: Final = 99
+UTF8_SIZES: Final[Mapping[bytes, int]] = {b"\xf0": 4, b"\xe0": 3, b"\xc0": 2}
+"""The sizes of the characters in UTF-8 that begin with this byte, or a higher one below the one before."""
+
+
 class CountedText(FieldPattern):
     """The text of an ERRO: two digits, and that many bytes."""
 
@@ -68,31 +73,23 @@ class CountedText(FieldPattern):
         found = super().read(data, at)
         if found is None:
             return None
-        end = found[1] + int(found[0])
-        return None if len(data) < end else (data[at:end], end)
+        end = self._find_end(data, found[1], int(found[0]))
+        text = data[found[1] : end][:MAX_TEXT_BYTES]
+        return None if len(data) < end else (b"%02d%s" % (len(text), text), end)
+
+    def _find_end(self, data: bytes, start: int, count: int) -> int:  # noqa: ARG002 -- for texts of characters
+        """Return the end of a text; beyond the data if there is more of it to come."""
+        return start + count
 
 
-MAX_TEXT_BYTES: Final = 99
-UTF8_SIZES: Final[Mapping[bytes, int]] = {b"\xf0": 4, b"\xe0": 3, b"\xc0": 2}
-"""The sizes of the characters in UTF-8 that begin with this byte, or a higher one below the one before."""
-
-
-class TextOfCharacters(FieldPattern):
+class TextOfCharacters(CountedText):
     """The text of an ERRO whose two digits count its characters, and not its bytes in UTF-8."""
 
-    def __init__(self) -> None:
-        super().__init__((rb"\d", rb"\d"))
-
-    def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
-        """See `FieldPattern.read`."""
-        found = super().read(data, at)
-        if found is None:
-            return None
-        start, end = found[1], found[1]
-        for _ in range(int(found[0])):
+    def _find_end(self, data: bytes, start: int, count: int) -> int:
+        end = start
+        for _ in range(count):
             end += next((size for lead, size in UTF8_SIZES.items() if data[end : end + 1] >= lead), 1)
-        text = data[start:end][:MAX_TEXT_BYTES]
-        return None if len(data) < end else (b"%02d%s" % (len(text), text), end)
+        return end
 
 
 CARD_PATTERN: Final = rb"[1-7scr][oceb]"

@@ -20,9 +20,7 @@ from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.learning import learn_settings
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
 from croupier.conformance.holdem.steps import WalkStep
-from croupier.conformance.holdem.table_settings import (
-    TableSettings,
-)
+from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome

@@ -1,6 +1,6 @@
 """The settings of a server's tables, which its first hands show: blinds, ante, straddle, stack, seats and times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -58,15 +58,10 @@ def stakes_of_two(shown: Game, following: Game | None) -> Stakes | None:
 
 
 def _takes_no_ante(shown: Game, following: Game) -> bool:
-    """Whether a player who has folded in a hand has lost no more than a bet in it, and nothing before the next one."""
-    bets = [player.bet_so_far for player in shown.table if player.player_id == shown.turn.player_id]
-    before, after = _chips(shown), _chips(following)
-    player = shown.turn.player_id
-    return player in after and before[player] - after[player] == bets[0]
-
-
-def _chips(shown: Game) -> Mapping[Guid, int]:
-    return {player.player_id: player.wealth + player.bet_so_far for player in shown.table}
+    """Whether the player who has folded in a hand begins the next one with the chips beside the bet, so has no ante."""
+    chips = {player.player_id: player.wealth + player.bet_so_far for player in following.table}
+    folded = [player for player in shown.table if player.player_id == shown.turn.player_id]
+    return any(chips.get(player.player_id) == player.wealth for player in folded)
 
 
 def settings_of_unseen_hands(alone: Game, shown: Game) -> TableSettings | None:

@@ -61,7 +61,7 @@ async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = 
 
 
 def _is_out_too_early(game: DrivenGame, found: Standing) -> bool:
-    """Whether all that is wrong is that a player without cards, who has not sent out_of_cards yet, is listed as out."""
+    """Whether the only fault is that a player without cards is listed as out before its `out_of_cards`."""
     empty_handed = [player.nick for player in game.players_inside if not game.hand(player)]
     return [*found.outside] in [[*game.game.standing.outside, nick] for nick in empty_handed]
 
