@@ -359,7 +359,7 @@ def test_cards_that_are_not_shown_are_not_sent_to_another_node(run_simulated: Ru
                 await ann.act_now(action)
                 await events.wait_for(news)
             assert view_subject(ada.node.process) in ada.bus._handlers
-            return ada.bus.answers
+            return [*ada.bus.answers]  # without what is sent while the nodes stop
 
     async def main() -> None:
         answers = await sent(KUHN_DECK)
