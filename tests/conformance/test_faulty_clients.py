@@ -7,7 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.conversation import UNFINISHED_MESSAGE
 from croupier.conformance.results import Outcome, Result
+from croupier.core.referee import CLIENT
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.conformance.suites import check_client, client_cases
@@ -209,6 +211,8 @@ def test_a_message_that_is_too_short_is_explained_by_a_dialect(habit: str, case:
     assert result.failure is not None
     assert result.failure.clause == clause
     assert str(result.failure.cause) == cause
+    (unfinished,) = [line for line in result.dialogue if line.message is UNFINISHED_MESSAGE]
+    assert (unfinished.side, unfinished.data) == (CLIENT, result.failure.got)
 
 
 @pytest.mark.parametrize(("room", "habit", "case", "outcome", "told"), TELLING, ids=str)

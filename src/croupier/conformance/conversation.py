@@ -25,6 +25,9 @@ GOODBYE_SECTION: Final = "8.2"
 MIN_CODE_BYTES: Final = 3
 """The length of the shortest code of a message."""
 
+UNFINISHED_MESSAGE: Final = Violation("", "the beginning of a message", "all of it")
+"""What stands for the message in the line of an end that has sent only the beginning of it."""
+
 
 type AnyClientReferee = ClientReferee[Any, Any]
 

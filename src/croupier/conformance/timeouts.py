@@ -1,4 +1,4 @@
-"""Timeouts of the tester: shorter for a server that is silent repeatedly, and without stalls of the tester itself."""
+"""Timeouts of the tester: shorter for a program that is silent repeatedly, and without stalls of the tester itself."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Set
@@ -31,34 +31,37 @@ TICK_SECONDS: Final = 0.05
 
 
 class AnswerTimeout:
-    """How long an answer of a server under test may take, in view of how fast it was so far.
+    """How long an answer of a program under test may take, in view of how fast it was so far.
 
-    `slowest_seconds` is how long its slowest answer took. It `has_answered` if anything has come from it.
+    `slowest_seconds` is how long its slowest answer took. It `has_answered` if anything has come from it. A reduced
+    timeout is at least `min_reduced_seconds`.
     """
 
-    def __init__(self, max_seconds: float) -> None:
+    def __init__(self, max_seconds: float, min_reduced_seconds: float = MIN_REDUCED_SECONDS) -> None:
         self.max_seconds = max_seconds
         self.slowest_seconds = 0.0
         self.has_answered = False
+        self._min_reduced_seconds = min_reduced_seconds
         self._silences = 0
         self._was_patient = False
 
     def for_try(self, *, is_patient: bool = False) -> float:
         """Return the timeout of the next try.
 
-        A try that `is_patient` has the whole timeout, but only the first one at a server that never answers.
+        A try that `is_patient` has the whole timeout, but only the first one at a program that never answers.
         """
         if self.has_answered:
             is_full = is_patient or self._silences < MAX_SILENCES
-            return self.max_seconds if is_full else self.reduced(MIN_REDUCED_SECONDS)
+            return self.max_seconds if is_full else self.reduced()
         if is_patient and not self._was_patient:
             self._was_patient = True
             return self.max_seconds
         return min(self.max_seconds, FIRST_ANSWER_SECONDS if self._silences < MAX_SILENCES else MUTE_SECONDS)
 
-    def reduced(self, min_seconds: float, factor: float = SLOWEST_ANSWER_FACTOR) -> float:
+    def reduced(self, min_seconds: float | None = None, factor: float = SLOWEST_ANSWER_FACTOR) -> float:
         """A multiple of the slowest answer, at least `min_seconds` unless the whole timeout is shorter."""
-        return min(self.max_seconds, max(min_seconds, factor * self.slowest_seconds))
+        least = self._min_reduced_seconds if min_seconds is None else min_seconds
+        return min(self.max_seconds, max(least, factor * self.slowest_seconds))
 
     def record_answer(self, seconds: float) -> None:
         """Record how long an answer took."""

@@ -33,7 +33,7 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite
-from croupier.conformance.timeouts import cancel_tasks, wait_first
+from croupier.conformance.timeouts import AnswerTimeout, cancel_tasks, wait_first
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
@@ -42,6 +42,8 @@ from croupier.net.event_loop import wait_set
 
 ANSWER_TIMEOUT_SECONDS: Final = 5.0
 """How long a client may take to send what it owes, by default."""
+
+MAX_CONCURRENT_CASES: Final = 3
 
 MAX_BASELINE_TRIES: Final = 8
 """How often a baseline is tried: a client that waits somewhere may get past that place."""
@@ -55,11 +57,11 @@ MAX_DECISION_TRIES: Final = 4
 START_TIMEOUT_FACTOR: Final = 2.0
 """How long a program may take to start and to connect, as a multiple of the answer timeout."""
 
-MAX_SILENT_CASES: Final = 3
-"""After this many cases with the same silence, the timeout of the others is reduced."""
+MAX_ABSENT_CASES: Final = 3
+"""After this many cases in a row in which the program has not connected, the others are skipped."""
 
-HURRIED_TIMEOUT_FACTOR: Final = 0.2
-"""The reduced timeout of a client that was silent before, as a fraction of the answer timeout."""
+MIN_TIMEOUT_FACTOR: Final = 0.2
+"""The shortest timeout of a client that was silent before, as a fraction of the answer timeout."""
 
 UNHANDLED_KINDS: Final = frozenset({FoundKind.SILENCE, FoundKind.CLOSED})
 """How a client fails that does not handle what it has received."""
@@ -106,8 +108,6 @@ EOF_TIMEOUT_SECONDS: Final = 0.5
 class HouseClientBench(Bench):
     """Starts the client for every case, and remembers how it has behaved so far."""
 
-    lanes = 3
-
     def __init__(self, test_data: ClientTestData, config: Config) -> None:
         self._test_data = test_data
         self.dialect = config.known_dialect()
@@ -117,7 +117,7 @@ class HouseClientBench(Bench):
         self._stream_experiments = PairedExperiments()
         self._failures_apart: set[str] = set()
         self._absent_cases = 0
-        self._silent_cases = 0
+        self._timeout = AnswerTimeout(config.timeout, MIN_TIMEOUT_FACTOR * config.timeout)
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
         self._collections = 0
@@ -125,13 +125,18 @@ class HouseClientBench(Bench):
         self._plays = [each for each in client_cases(test_data) if each.kind is CaseKind.PLAY and each.title in titles]
         self._longest = max(self._plays, key=lambda each: each.state.max_games)
 
+    @property
+    def lanes(self) -> int:
+        """The first case runs alone: it finds out how soon the client sends anything."""
+        return MAX_CONCURRENT_CASES if self._timeout.has_answered else 1
+
     async def close(self) -> None:
         """Cancel the running baselines."""
         await cancel_tasks(self._baselines.values())
 
     async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
-        if self._absent_cases >= MAX_SILENT_CASES:
+        if self._absent_cases >= MAX_ABSENT_CASES:
             return Attempt(Outcome.SKIP, "the program has never connected before")
         observation, attempt = await self._try(case, number, is_patient=is_patient)
         self._observations[case.id] = observation
@@ -141,7 +146,7 @@ class HouseClientBench(Bench):
         self, case: HouseClientCase, number: int, *, is_patient: bool = False
     ) -> tuple[ClientObservation, Attempt]:
         """Try a case, and judge it. What comes of it is added to the evidence."""
-        observation = await self._run(case, number, hurried=not is_patient)
+        observation = await self._run(case, number, is_patient=is_patient)
         self._remember(observation, is_patient=is_patient)
         if observation.answers_before_fault:
             delays = {**case.setup.delayed_messages, **observation.answers_before_fault}
@@ -243,7 +248,8 @@ class HouseClientBench(Bench):
         server = observation.server
         self._absent_cases = 0 if server.has_connected else self._absent_cases + 1
         was_mute = server.has_connected and not server.has_spoken and not observation.case.may_be_silent
-        self._silent_cases += observation.is_stuck or was_mute or (is_patient and observation.is_idle)
+        if observation.is_stuck or was_mute or (is_patient and observation.is_idle):
+            self._timeout.record_silence()
 
     async def _baseline_of(self, observation: ClientObservation) -> ClientObservation | None:
         """Run the baseline on which the verdict depends, once for all cases that need it; None if there is none."""
@@ -268,17 +274,24 @@ class HouseClientBench(Bench):
     async def _run_baseline(self, case: HouseClientCase, games: int) -> ClientObservation:
         """Run a baseline until the client has played on for this many games."""
         for number in range(MAX_BASELINE_TRIES if games == 1 else MAX_LONG_BASELINE_TRIES):
-            observation = await self._run(case, number)
+            observation = await self._run(case, number, is_brief=number > 0)
             if observation.has_played_on and observation.server.referee.finished_count >= games:
                 break
         return observation
 
-    async def _run(self, case: HouseClientCase, number: int, *, hurried: bool = True) -> ClientObservation:
-        """Run the program against a test server, once. `hurried`: wait less for a client that need not send."""
-        seconds = self._config.timeout * (HURRIED_TIMEOUT_FACTOR if self._silent_cases >= MAX_SILENT_CASES else 1.0)
+    async def _run(
+        self, case: HouseClientCase, number: int, *, is_patient: bool = False, is_brief: bool = False
+    ) -> ClientObservation:
+        """Run the program against a test server, once.
+
+        `is_patient`: wait for the whole timeout, even for a client that need not send; `is_brief`: only for as long as
+        the client has needed before.
+        """
+        timeout = self._timeout
+        seconds = timeout.reduced() if is_brief else timeout.for_try(is_patient=is_patient)
         times = ClientTimeouts(
             seconds,
-            min(IDLE_TIMEOUT_SECONDS, seconds) if hurried else seconds,
+            seconds if is_patient else min(IDLE_TIMEOUT_SECONDS, seconds),
             min(CLOSE_TIMEOUT_SECONDS if case.kind is CaseKind.GOODBYE else HURRIED_CLOSE_SECONDS, seconds),
         )
         connections = ClientConnections(
@@ -296,8 +309,10 @@ class HouseClientBench(Bench):
             open_port(endpoint) as port,
             await ProgramUnderTest.start(self._config.command, {"host": HOST, "port": port}) as program,
         ):
-            await _watch(connections, program, START_TIMEOUT_FACTOR * seconds)
+            await _watch(connections, program, START_TIMEOUT_FACTOR * self._config.timeout)
             server = connections.server
+            if server.has_spoken:
+                timeout.record_answer(server.slowest_seconds)
             has_left = server.conversation_end is ConversationEnd.CLIENT or server.close_delay_seconds is not None
             status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
             end = program.end_description

@@ -129,9 +129,8 @@ class ClientObservation(Struct, frozen=True):
     @property
     def needs_baseline(self) -> bool:
         """Whether the verdict depends on what the client does in the baseline."""
-        is_tolerance = self.case.kind is CaseKind.TOLERANCE
-        if self.server.fault is not None:
-            return is_tolerance
+        if self.server.fault is not None or self.partial_message:
+            return self.case.kind is CaseKind.TOLERANCE
         return self.is_stuck or self.is_idle or (self._is_varied and self.has_given_up)
 
     @property

@@ -58,8 +58,9 @@ class HouseTestServer:
     the end, and `decisions` is what it has decided; `is_answer_owed` whether it was silent because the house still owed
     it something. `is_closing`: the house says goodbye, or the client has said it; the house ends the conversation by
     itself at `ending_since`. `close_delay_seconds` is the time from the close of the house to that of the client, None
-    if the client did not close. `was_reset`: the client has reset the connection. `was_left_waiting`: the client has
-    left before an answer that was on its way.
+    if the client did not close. `slowest_seconds` is the longest time in which a message of the client came.
+    `was_reset`: the client has reset the connection. `was_left_waiting`: the client has left before an answer that was
+    on its way.
 
     A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """
@@ -97,6 +98,7 @@ class HouseTestServer:
         self.close_delay_seconds: float | None = None
         self.was_reset = False
         self.was_left_waiting = False
+        self.slowest_seconds = 0.0
         self.is_over = False
         """Whether there is nothing more to observe."""
         self._responder = responder
@@ -189,6 +191,7 @@ class HouseTestServer:
         self.conversation.on_data(CLIENT, data, now)
         effects: list[Effect[bytes]] = []
         for line in self.conversation.lines[start:]:
+            self.slowest_seconds = max(self.slowest_seconds, now - self._waiting_since)
             self._waiting_since = now  # single bytes do not extend the timeout
             self.decisions.append(decision)
             effects += self._on_message(line.message, now)

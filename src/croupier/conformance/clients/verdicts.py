@@ -1,5 +1,6 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from croupier.conformance.clients.cases import CaseKind
@@ -9,6 +10,7 @@ from croupier.conformance.clients.test_server import ConversationEnd, Decision
 from croupier.conformance.conversation import (
     FIRST_SECTION,
     MESSAGE_SECTION,
+    UNFINISHED_MESSAGE,
     Conversation,
     DialogueLine,
     Fault,
@@ -119,9 +121,18 @@ def _played(observation: ClientObservation) -> Attempt:
 def _result(
     observation: ClientObservation, outcome: Outcome, note: str = "", failure: Failure | None = None, lines: int = -1
 ) -> Attempt:
-    lines_so_far = observation.conversation.lines
-    dialogue = lines_so_far[: lines if lines >= 0 else len(lines_so_far)]
+    dialogue = _shown_lines(observation) if lines < 0 else observation.conversation.lines[:lines]
     return Attempt(outcome, note, failure, tuple(dialogue))
+
+
+def _shown_lines(observation: ClientObservation) -> Sequence[DialogueLine]:
+    """The whole dialogue, with the beginning of a message that the client has not ended."""
+    lines, rest = observation.conversation.lines, observation.partial_message
+    if not rest:
+        return lines
+    before = _lines_before_goodbye(observation)
+    at = before[-1].at if before else 0.0
+    return [*before, DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, at), *lines[len(before) :]]
 
 
 def _failed(
@@ -281,13 +292,18 @@ def _was_left_in_pieces(observation: ClientObservation, baseline: ClientObservat
 
 def _before_goodbye(observation: ClientObservation) -> Conversation:
     """The conversation until the house ended it, with the incomplete message of the client."""
+    before = observation.conversation.start_again().replay(_lines_before_goodbye(observation))
+    before.on_data(CLIENT, observation.partial_message, 0.0)
+    return before
+
+
+def _lines_before_goodbye(observation: ClientObservation) -> Sequence[DialogueLine]:
+    """The lines until the house ended the conversation."""
     lines = list(observation.conversation.lines)
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
-    before = observation.conversation.start_again().replay(lines)
-    before.on_data(CLIENT, observation.partial_message, 0.0)
-    return before
+    return lines
 
 
 def _kind_of_silence(observation: ClientObservation) -> FoundKind:

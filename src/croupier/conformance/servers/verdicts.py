@@ -1,16 +1,12 @@
 """Describes a fault of the house: what was expected, what was received, and the dialogue that shows it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from croupier.conformance.conversation import Conversation, DialogueLine, Fault
+from croupier.conformance.conversation import UNFINISHED_MESSAGE, Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
-
-UNFINISHED_MESSAGE: Final = Violation("", "the beginning of a message", "all of it")
-"""What stands for the message in the line of a client that has sent only the beginning of it."""
 
 
 def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
