@@ -1,17 +1,19 @@
-"""The first look at a server: what makes a test impossible is described in two seconds, and nothing else is."""
+"""The first look at a program: what makes a test impossible is described soon, and nothing else is."""
 
 import asyncio
+import shlex
 import socket
 import ssl
+import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 import trustme
 
-from croupier.conformance.first_look import first_look
-from croupier.conformance.program import free_port
+from croupier.conformance.first_look import first_look, first_look_at_client
+from croupier.conformance.program import ProgramError, free_port
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.clients.all_servers import serving
 from tests.processes import PATIENCE
@@ -299,3 +301,50 @@ def test_tls_is_named(room: str) -> None:
     found = asyncio.run(main())
     assert found is not None
     assert "speaks TLS" in found
+
+
+# Clients.
+
+CONNECTS = "import socket, sys, time; socket.create_connection((sys.argv[1], int(sys.argv[2]))); time.sleep(60)"
+
+
+def look_at_client(script: str, *arguments: str, seconds: float = PATIENCE) -> None:
+    command = shlex.join([sys.executable, "-S", "-c", script, *arguments])
+    asyncio.run(first_look_at_client(command, ("url", "host", "port", "nick"), seconds))
+
+
+@pytest.mark.parametrize("arguments", [("{host}", "{port}"), ("{host}", "{port}", "{nick}")], ids=len)
+def test_a_client_that_connects_can_be_tested(arguments: Sequence[str]) -> None:
+    look_at_client(CONNECTS, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "seconds", "found"),
+    [
+        (
+            "raise SystemExit('no seat')",
+            ["{url}"],
+            PATIENCE,
+            r"has ended \(exit status 1\) and .*1:\d+; its stderr: no seat",
+        ),
+        (
+            "import os; os.abort()",
+            ["{port}"],
+            PATIENCE,
+            r"has ended \(SIGABRT\) and has not connected to 127.0.0.1:\d+$",
+        ),
+        ("import time; time.sleep(60)", ["{port}"], 0.5, r"runs and has not connected to .* within 0.5 seconds$"),
+        ("import time; time.sleep(60)", [], 0.5, r"within 0.5 seconds \(the command has no \{port\}\)$"),
+    ],
+    ids=["ends", "crashes", "sleeps", "sleeps without a port"],
+)
+def test_a_client_that_does_not_connect_is_told(
+    script: str, arguments: Sequence[str], seconds: float, found: str
+) -> None:
+    with pytest.raises(ProgramError, match=found):
+        look_at_client(script, *arguments, seconds=seconds)
+
+
+def test_a_name_in_braces_that_is_not_known_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"found \{table\} .*; allowed: \{url\}, \{host\}, \{port\}, \{nick\}"):
+        look_at_client("pass", "{table}")

@@ -1,4 +1,4 @@
-"""A first look at a server before it is tested: finds within two seconds what would make every case fail.
+"""A first look at a program before it is tested: finds what would make every case fail, in a server within two seconds.
 
 A server that is slow, silent until it is asked, or serves one client at a time is not suspicious: the look reports only
 what no server of the room does.
@@ -6,7 +6,7 @@ what no server of the room does.
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from enum import Enum
 from ssl import SSLContext
@@ -15,7 +15,8 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.clients.identify import speaks_tls
-from croupier.conformance.listening import is_accepted
+from croupier.conformance.listening import HOST, is_accepted
+from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout, extra_wait
 from croupier.core.codec import printable_bytes
 from croupier.core.recognition import is_tls, recognise_room
@@ -128,6 +129,28 @@ async def first_look(
             "messages."
         )
     return await _describe_other_room(room, address, answer, ssl)
+
+
+async def first_look_at_client(command: str, placeholders: Collection[str], seconds: float) -> None:
+    """Start a client, and stop it as soon as it has connected.
+
+    Raises ProgramError if it ends without that, or does not connect within `seconds`, and ValueError if its command has
+    a name in braces that is not in `placeholders`.
+    """
+    connected = asyncio.Event()
+
+    class Waiting(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            connected.set()
+            transport.close()
+
+    server = await asyncio.get_running_loop().create_server(Waiting, HOST, 0)
+    async with server:
+        address = server.sockets[0].getsockname()
+        known = {"host": HOST, "port": address[1], "url": f"http://{format_address(address)}"}
+        values = {name: known.get(name, name) for name in placeholders}
+        async with await ProgramUnderTest.start(command, values) as program:
+            await program.wait_connected(connected, address, seconds)
 
 
 async def _look(

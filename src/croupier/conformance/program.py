@@ -12,7 +12,10 @@ from typing import Final, Self
 from croupier.conformance.containment.launch import Callbacks, LaunchedProgram, LaunchError
 from croupier.conformance.containment.policy import current_containment
 from croupier.conformance.listening import is_listening
+from croupier.conformance.timeouts import wait_first
 from croupier.core.command_line import describe_exit, split_command
+from croupier.core.session import Address
+from croupier.net.addresses import format_address
 from croupier.net.event_loop import wait_set
 
 FIRST_POLL_SECONDS: Final = 0.01
@@ -191,10 +194,21 @@ class ProgramUnderTest:
                     pause = min(1.5 * pause, MAX_POLL_SECONDS)
                 if self.status is None:  # otherwise another program listens
                     return
+        raise self._unusable(f"takes no connections at {format_address((host, port))}")
+
+    async def wait_connected(self, connected: asyncio.Event, address: Address, seconds: float) -> None:
+        """Wait at most `seconds` until it has connected to us. Raises ProgramError if it does not."""
+        await wait_first(self.wait_ended(seconds), connected.wait())
+        if connected.is_set():
+            return
+        within = f" within {seconds:g} seconds" if self.status is None else ""
+        has_port = any(name in self._command for name in ("{port}", "{url}"))
+        hint = "" if has_port else " (the command has no {port})"
+        raise self._unusable(f"has not connected to {format_address(address)}{within}{hint}")
+
+    def _unusable(self, reason: str) -> ProgramError:
         state = "runs" if self.status is None else f"has ended ({self.end_description})"
-        raise ProgramError(
-            f"{self._command!r} {state} and takes no connections at {host}:{port}{self.stderr_excerpt()}"
-        )
+        return ProgramError(f"{self._command!r} {state} and {reason}{self.stderr_excerpt()}")
 
     def stderr_excerpt(self, size: int = 2000) -> str:
         """The end of its standard error, to be appended to an error message; empty if it has written nothing."""

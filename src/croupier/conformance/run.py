@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from croupier.conformance.case import Case, select
 from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect
-from croupier.conformance.first_look import first_look
+from croupier.conformance.first_look import first_look, first_look_at_client
 from croupier.conformance.program import ProgramError, ProgramUnderTest
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
@@ -97,7 +97,7 @@ class Plan:
 class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause.
 
-    A dialect is given up if many failures show messages that are not in it. `has_begun` is set once the server has
+    A dialect is given up if many failures show messages that are not in it. `has_begun` is set once the program has
     been looked at for the first time. `learned` is what the last bench has learned. Results are passed on to
     `on_result`.
     """
@@ -249,13 +249,16 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             await stack.enter_async_context(server)
             await server.open()
             address = server.address
-        if plan.role == "server" and not search.has_begun:
-            search.has_begun = True
+        if plan.role == "client" and not search.has_begun:
+            seconds = plan.timeout + START_TIMEOUT_SECONDS
+            await first_look_at_client(command, plan.suite.placeholders, seconds)
+        elif not search.has_begun:
             if (trouble := await first_look(plan.room, *address, plan.ssl, on_notice=search.on_result)) is not None:
                 raise ProgramError(trouble)
             if server is not None:
                 await server.restart_if_ended()  # the look may have been its only client
                 address = server.address
+        search.has_begun = True
         config = replace(
             plan.config, dialect=search.dialect, deals_deck=bool(values), learned=search.learned, server=server
         )

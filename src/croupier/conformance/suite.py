@@ -179,7 +179,8 @@ class Suite:
 
     `timeout` is the default answer timeout in seconds. `make_cases` returns every case, in the order of the clauses;
     `reasons` say of clauses why they need none. `bench` returns a bench for a program. `test_data` is what the cases of
-    a house game are generated from.
+    a house game are generated from. `placeholders` are the names that are filled in where they stand in braces in the
+    command of a client.
     """
 
     timeout: float
@@ -187,6 +188,7 @@ class Suite:
     reasons: Mapping[str, str]
     bench: Callable[[Config], Bench]
     test_data: Any = None
+    placeholders: Sequence[str] = ("host", "port")
 
     @cached_property
     def cases(self) -> Sequence[Case]:

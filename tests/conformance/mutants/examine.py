@@ -100,7 +100,10 @@ async def _check(
         max_failures=1 if first_only else None,
         **target,
     )
-    with patch.object(conformance_run, "first_look", _look_at_nothing):
+    with (
+        patch.object(conformance_run, "first_look", _look_at_nothing),
+        patch.object(conformance_run, "first_look_at_client", _look_at_nothing),
+    ):
         return await check(plan, on_result, 0.0)
 
 

@@ -1,7 +1,7 @@
 """The bench of hold'em bots: starts the bot once per case at a test server and judges what it does."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -29,6 +29,10 @@ from croupier.rooms.holdem.wire import Join
 
 BROKE_GRACE_SECONDS: Final = 0.3
 """How long a bot is watched after it has gone broke."""
+
+FAULT_GRACE_SECONDS: Final = 0.5
+MAX_EARLY_LOOKS: Final = 8
+"""How long a bot is watched after a fault, and how many requests are looked at for one before the case is over."""
 
 FULL_TABLE_SEATS: Final = 10
 
@@ -70,6 +74,7 @@ class ClientCaseRun:
         self._settings: Settings = replace(config.known_options or Settings(), **case.setup.settings)
         self._server = HoldemTestServer(self._settings, case.setup, seed=config.seed)
         self._server.users.add(self._user)
+        self._refusals_seen = 0
 
     async def run(self) -> Attempt:
         """Run the case."""
@@ -133,6 +138,10 @@ class ClientCaseRun:
                         await asyncio.sleep(BROKE_GRACE_SECONDS)
                         if self._is_broke():
                             return None, ""
+                    if self._may_have_failed():
+                        await asyncio.sleep(FAULT_GRACE_SECONDS)
+                        if program.status is None and self._has_failed():
+                            return None, ""
                     if program.status is not None:
                         return self._judge_exit(program), ""
                     await self._server.activity.wait()
@@ -169,6 +178,18 @@ class ClientCaseRun:
 
     def _is_broke(self) -> bool:
         return self._hands_played() > 0 and not self._game_of_bot()
+
+    def _may_have_failed(self) -> bool:
+        """Whether one more request was refused, and the bot is at fault as far as that shows now."""
+        known, self._refusals_seen = self._refusals_seen, self._server.refusal_count
+        return known < min(self._refusals_seen, MAX_EARLY_LOOKS) and self._has_failed()
+
+    def _has_failed(self) -> bool:
+        """Whether a request of the bot is a fault."""
+        return any(found.outcome is Outcome.FAIL for found in self._judge_requests())
+
+    def _judge_requests(self) -> Iterable[HttpDeviation]:
+        return judge_requests(self._server, excused_clauses=self._setup.excused_clauses)
 
     def _has_timed_out(self) -> bool:
         """Whether the bot lost its seat to the turn timer: it joined, has no seat, did not leave and is not broke."""
@@ -224,7 +245,7 @@ class ClientCaseRun:
 
     def _judge(self, failed: HttpDeviation | None, reason: str) -> Attempt:
         case = self._case
-        found = list(judge_requests(self._server, excused_clauses=self._setup.excused_clauses))
+        found = list(self._judge_requests())
         if failed is not None:
             if case.failure_is_choice and failed.clause != "holdem-1.1":
                 failed = structs.replace(failed, outcome=Outcome.CHOICE)

@@ -43,4 +43,10 @@ def _walked_cases() -> Iterator[HoldemServerCase]:
 
 
 SERVERS: Final = Suite(8.0, server_cases, UNTESTABLE, HoldemServerBench)
-BOTS: Final = Suite(20.0, client_cases, UNTESTABLE, HoldemClientBench)
+BOTS: Final = Suite(
+    20.0,
+    client_cases,
+    UNTESTABLE,
+    HoldemClientBench,
+    placeholders=("url", "host", "port", "user", "password", "game"),
+)

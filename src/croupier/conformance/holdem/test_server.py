@@ -64,8 +64,9 @@ class RecordedRequest(Struct):
 class HoldemTestServer:
     """The hold'em service on a socket of its own, with recorded requests and injected faults.
 
-    `requests` are the requests, `users` the names in their credentials, `malformed` what was not valid HTTP. Every
-    event wakes those who wait for `activity`. While `is_stopping` is set, the bot may abort requests.
+    `requests` are the requests, `users` the names in their credentials, `malformed` what was not valid HTTP;
+    `refusal_count` is how many requests were refused or folded. Every event wakes those who wait for `activity`. While
+    `is_stopping` is set, the bot may abort requests.
     """
 
     def __init__(self, settings: Settings, setup: TableSetup, *, seed: int) -> None:
@@ -74,6 +75,7 @@ class HoldemTestServer:
         self.requests: list[RecordedRequest] = []
         self.users: set[str] = set()
         self.malformed: list[bytes] = []
+        self.refusal_count = 0
         self.activity = asyncio.Event()
         self.is_stopping = False
         self.finished_hands: list[Any] = []  # hands as played
@@ -177,6 +179,7 @@ class HoldemTestServer:
 
     def _record_malformed(self, data: bytes) -> None:
         self.malformed.append(data)
+        self.refusal_count += 1
         self.notify()
 
     async def _respond(
@@ -220,6 +223,7 @@ class HoldemTestServer:
         headers = {name.decode(): value.decode() for name, value in response.headers}
         body = b"" if request.request.method == "HEAD" else response.body
         request.response = ReceivedResponse(response.status, headers, body)
+        self.refusal_count += response.status >= 400 or "x-fold-reason" in headers
         return request.response
 
     async def _stream(

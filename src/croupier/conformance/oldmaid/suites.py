@@ -20,4 +20,10 @@ def table_cases() -> Iterator[TableCase]:
 
 
 TABLES: Final = Suite(1.5, lambda: tuple(table_cases()), reasons_of_other("player"), TableBench)
-PLAYERS: Final = Suite(5.0, lambda: (*player_replay.cases(), *rings.cases()), reasons_of_other("table"), PlayerBench)
+PLAYERS: Final = Suite(
+    5.0,
+    lambda: (*player_replay.cases(), *rings.cases()),
+    reasons_of_other("table"),
+    PlayerBench,
+    placeholders=("host", "port", "nick"),
+)
