@@ -30,12 +30,13 @@ def check(
 
 
 class ExpectedResult(NamedTuple):
-    """The expected result of a faulty bot: the case, clause and outcome."""
+    """The expected result of a faulty bot: the case, clause and outcome, after at most `seconds`."""
 
     case: str
     clause: str
     outcome: Outcome = Outcome.FAIL
     settings: Settings | None = None
+    seconds: float = 10.0
 
 
 CALLS = "holdem/4.1/against-one-who-calls"
@@ -55,7 +56,7 @@ FAULTY_BOTS = {
     "bets-too-much": ExpectedResult(CALLS, "holdem-4.9"),
     "bets-below-nothing": ExpectedResult(CALLS, "holdem-4.8"),
     "never-acts": ExpectedResult(CALLS, "holdem-4.15", settings=SHORT_TURNS),
-    "never-joins": ExpectedResult(CALLS, "holdem-3.5"),
+    "never-joins": ExpectedResult(CALLS, "holdem-3.5", seconds=3.0),
     "another-path": ExpectedResult(CALLS, "holdem-8.3"),
     "somebody-else": ExpectedResult(CALLS, "holdem-8.8"),
     "puts": ExpectedResult(CALLS, "holdem-8.6", settings=SHORT_TURNS),
@@ -72,7 +73,7 @@ FAULTY_BOTS = {
 @pytest.mark.parametrize("habit", one_for_each(FAULTY_BOTS, lambda habit: [FAULTY_BOTS[habit].clause], 3, first_of=3))
 def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
     expected = FAULTY_BOTS[habit]
-    (result,) = check(habit, expected.case, settings=expected.settings, timeout=10.0)
+    (result,) = check(habit, expected.case, settings=expected.settings, timeout=expected.seconds)
     assert result.outcome is expected.outcome, result
     if result.failure is not None:
         assert result.failure.clause == expected.clause
