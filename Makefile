@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # For each target of `make fuzz`.
 FUZZ_SECONDS ?= 60
+# Programs of the tests that replace methods of ours, which have to exist: the others of the tests are not checked.
+CHANGED := $(addprefix tests/conformance/,holdem/faulty_programs.py oldmaid/faulty_tables.py oldmaid/faulty_players.py oldmaid/changed_programs.py mutants/oldmaid_tables.py mutants/mutant_wire.py)
 # The requirement files that `make audit` reads.
 AUDITED ?= run dev browser bench interop fuzz
 # Many tests wait for a process or a timer, so run 3 workers per processor.
@@ -84,6 +86,7 @@ check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose
 	$(BIN)/mypy bench/*.py
 	$(BIN)/mypy examples/*.py
 	$(BIN)/mypy --explicit-package-bases docs
+	$(BIN)/mypy --explicit-package-bases --follow-imports silent --enable-error-code explicit-override $(CHANGED)
 	$(BIN)/lint-imports
 	$(BIN)/python -m docs.check_prose
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from time import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, override
 from unittest.mock import patch
 
 from msgspec.structs import replace
@@ -85,9 +85,11 @@ class FaultyApp(HoldemApp):
     delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
     request_count: int = 0
 
+    @override
     def open(self, request: Request) -> Answer | None:
         return run_later(self._answer_changed(request)) if request.is_complete else None
 
+    @override
     def respond(self, request: Request) -> Answer:
         return run_later(self._answer_changed(request))
 
@@ -153,9 +155,9 @@ async def open_faulty_server(
         service = FaultyApp(house, faulty.authenticator(hasher=QUICK_HASHER), all_settings.dialect, clock=time)
         service.missing_route = faulty.missing_route
         service.document_only = faulty.document_only
-        service.delay = faulty.delay  # type: ignore[method-assign]
+        service.delay = faulty.delay
         if faulty.change is not None:
-            service.change = faulty.change  # type: ignore[method-assign]
+            service.change = faulty.change
         await service.listen("127.0.0.1", 0)
         try:
             yield service
@@ -220,7 +222,7 @@ def lost_folded(game: Any) -> Any:
 
 def one_pot(game: Any) -> Any:
     pots = game["pots"]
-    players = max((pot["players"] for pot in pots), key=len, default=[])
+    players: Sequence[str] = max((pot["players"] for pot in pots), key=len, default=[])
     return {**game, "pots": [{"size": sum(pot["size"] for pot in pots), "players": players}]}
 
 
@@ -242,6 +244,7 @@ def to_call(turn: Any) -> Any:
 class WorstHandWins(Hand):
     __slots__ = ()
 
+    @override
     def _showdown_awards(self) -> list[Award]:
         """The worst hand wins everything."""
         live = [seat for seat, out in enumerate(self.folded) if not out]
@@ -252,6 +255,7 @@ class WorstHandWins(Hand):
 class RakedHand(Hand):
     __slots__ = ()
 
+    @override
     def _end_hand(self, awards: list[Award]) -> None:
         first, *rest = awards
         super()._end_hand([Award(first.pot, first.seat, first.chips - 1, first.rank), *rest])
@@ -260,6 +264,7 @@ class RakedHand(Hand):
 class AnyRaise(Hand):
     __slots__ = ()
 
+    @override
     @property
     def legal(self) -> Legal:
         """Any raise is legal."""
@@ -270,6 +275,7 @@ class AnyRaise(Hand):
             value.to_call, value.call, (value.to_call + 1, value.raise_range[1]), value.pot, value.can_be_answered
         )
 
+    @override
     def try_play(self, move: object) -> bool:
         previous = self.min_raise
         if isinstance(move, int) and isinstance(self.turn, int) and move > self.to_match - self.bets[self.turn]:
@@ -285,9 +291,11 @@ class ClampedBets(Hand):
 
     __slots__ = ()
 
+    @override
     def try_play(self, move: object) -> bool:
-        is_bet = isinstance(move, int) and isinstance(self.turn, int)
-        return super().try_play(min(move, self.stacks[self.turn]) if is_bet else move)
+        if isinstance(move, int) and isinstance(self.turn, int):
+            move = min(move, self.stacks[self.turn])
+        return super().try_play(move)
 
 
 class NegativeBetCalls(Hand):
@@ -295,6 +303,7 @@ class NegativeBetCalls(Hand):
 
     __slots__ = ()
 
+    @override
     def try_play(self, move: object) -> bool:
         if isinstance(move, int) and isinstance(self.turn, int) and move < 0:
             move = self.to_match - self.bets[self.turn]
@@ -306,6 +315,7 @@ class ShortBetCalls(Hand):
 
     __slots__ = ()
 
+    @override
     def try_play(self, move: object) -> bool:
         if isinstance(move, int) and isinstance(self.turn, int):
             amount_to_call = min(self.to_match - self.bets[self.turn], self.stacks[self.turn])
@@ -318,10 +328,12 @@ class Reopening(Hand):
 
     __slots__ = ()
 
+    @override
     def try_play(self, move: object) -> bool:
         self._no_reopen = 0
         return super().try_play(move)
 
+    @override
     @property
     def legal(self) -> Legal:
         self._no_reopen = 0
@@ -333,6 +345,7 @@ class NoOption(Hand):
 
     __slots__ = ()
 
+    @override
     def _continue_betting(self, seat: Seat) -> None:
         if (
             not self.street
@@ -350,6 +363,7 @@ class NoSidePots(Hand):
 
     __slots__ = ()
 
+    @override
     def _showdown_awards(self) -> list[Award]:
         live = [seat for seat, out in enumerate(self.folded) if not out]
         best = min(live, key=lambda seat: rank(self.holes[seat] + self.board))
@@ -361,6 +375,7 @@ class BigBlindFirst(Hand):
 
     __slots__ = ()
 
+    @override
     def _open_round(self) -> None:
         super()._open_round()
         if len(self.stacks) == 2 and not self.street and isinstance(self.turn, int):
@@ -372,6 +387,7 @@ class ReversedBlindsOfTwo(Hand):
 
     __slots__ = ()
 
+    @override
     @property
     def blinds(self) -> list[tuple[Seat, int]]:
         if len(self.start_stacks) == 2:
@@ -383,12 +399,14 @@ class Houses:
     """Houses that accept what they should refuse, or the other way round."""
 
     class OutOfTurn(House):
+        @override
         def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
             value = super()._handle_request(request, now, effects)
             is_out_of_turn = isinstance(value, RequestRefused) and value.clause == "holdem-4.13"
             return ACT_DONE if is_out_of_turn else value
 
     class ForOthers(House):
+        @override
         def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
             value = super()._handle_request(request, now, effects)
             if isinstance(value, RequestRefused) and value.clause == "holdem-8.8":
@@ -404,18 +422,21 @@ class Houses:
     class Strict(House):
         """An invalid bet is refused."""
 
+        @override
         def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
-            joined_table = self._register.get(request.game) if isinstance(request, Act) and request.action else None
-            if joined_table is not None and joined_table._hand is not None:
-                participant = joined_table.seats.by_guid(request.player)
-                is_bet = participant is not None and joined_table.waits_for(participant)
-                if is_bet and request.amount not in joined_table._hand.hand.legal:
-                    return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
+            if isinstance(request, Act) and request.action:
+                joined_table = self._register.get(request.game)
+                if joined_table is not None and joined_table._hand is not None:
+                    participant = joined_table.seats.by_guid(request.player)
+                    is_bet = participant is not None and joined_table.waits_for(participant)
+                    if is_bet and request.amount not in joined_table._hand.hand.legal:
+                        return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
             return super()._handle_request(request, now, effects)
 
     class Staying(House):
         """A leave is confirmed and ignored."""
 
+        @override
         def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
             if type(request).__name__ == "Leave":
                 joined_table = self._register.get(request.game)  # type: ignore[union-attr]
@@ -431,6 +452,7 @@ def _fields(request: Any) -> dict[str, Any]:
 class FixedButton(Table):
     """The button never moves."""
 
+    @override
     def _start_hand(self, dealt: list[Participant]) -> None:
         self.seats._button = -1
         self.seats._big_blind = None
@@ -453,6 +475,7 @@ class BackwardButton(Seats):
 
     __slots__ = ()
 
+    @override
     def pass_button(self, dealt: Sequence[Participant]) -> Seat:
         chairs = [participant.chair for participant in dealt if participant.chair is not None]
         button = next((seat for seat in range(len(chairs) - 1, -1, -1) if chairs[seat] < self._button), len(chairs) - 1)
@@ -466,6 +489,7 @@ class EitherFirstButton(Seats):
     __slots__ = ()
     games = count()
 
+    @override
     def pass_button(self, dealt: Sequence[Participant]) -> Seat:
         if self._button < 0 and next(self.games) % 2:
             self._button = dealt[0].chair or 0
@@ -477,6 +501,7 @@ class SkippingButton(BackwardButton):
 
     __slots__ = ()
 
+    @override
     def pass_button(self, dealt: Sequence[Participant]) -> Seat:
         Seats.pass_button(self, dealt)
         self._big_blind = None
@@ -488,6 +513,7 @@ class LastComeFirstServed(Seats):
 
     __slots__ = ()
 
+    @override
     def fill_from_queue(self) -> None:
         while self._queue and None in self._chairs:
             self._take_seat(self._queue.popitem()[1])
@@ -498,6 +524,7 @@ class ForgottenQueue(Seats):
 
     __slots__ = ()
 
+    @override
     def fill_from_queue(self) -> None:
         pass
 
@@ -505,6 +532,7 @@ class ForgottenQueue(Seats):
 class NeverFull(Table):
     """Every join gets a seat."""
 
+    @override
     def join(self, user: str, guid: str, now: float, *, is_person: bool = False) -> bool:
         super().join(user, guid, now, is_person=is_person)
         return True
@@ -513,6 +541,7 @@ class NeverFull(Table):
 class AnyPassword(Authenticator):
     """Any password is accepted."""
 
+    @override
     def _matches(self, hashed: str, password: str) -> bool:
         return True
 
@@ -520,6 +549,7 @@ class AnyPassword(Authenticator):
 class ReRegisters(Authenticator):
     """A registered name can be registered again."""
 
+    @override
     async def register(self, header: bytes | None, address: str, *, idempotent: bool = False) -> str:
 
         try:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, override
 
 from croupier.core.dealer import Dealer, FairDealer
 from croupier.core.errors import Violation
@@ -75,6 +75,7 @@ def _misread() -> Iterator[Mutation]:
 class NamesClauses(House):
     """Names the clause in refusals of discards, so that a mutation can tell them apart."""
 
+    @override
     def _refusal(self, violation: Violation) -> Any:
         return refusal(violation)
 
@@ -115,7 +116,7 @@ ALLOWED: Mapping[tuple[str, str], tuple[type[Any], bytes]] = {
 
 
 def _without_colours(one: Any, other: Any) -> bool:
-    return one[0] == other[0]
+    return bool(one[0] == other[0])
 
 
 def _discards_by(is_pair: Callable[[Any, Any], bool]) -> Change:
@@ -222,6 +223,9 @@ class ChangedDealer(FairDealer):
 
     __slots__ = ("change",)
 
+    change: Callable[[list[int]], Sequence[int]]
+
+    @override
     def next_deck(self, size: int) -> Any:
         return iter(self.change([*super().next_deck(size)]))
 
@@ -237,7 +241,7 @@ def _dealing(change: Callable[[list[int]], Sequence[int]]) -> Callable[[Dealer],
 
 def _redrawn(situation: Situation, message: Any) -> Any:
     """The first card again as the tenth."""
-    seen = situation.memory.setdefault(id(situation.game), [])
+    seen = situation.memory.setdefault(f"cards of {id(situation.game)}", [])
     seen.append(message["card"])
     return {**message, "card": seen[0]} if len(seen) == 10 else message
 
@@ -483,6 +487,7 @@ def _ranked() -> Iterator[Mutation]:
 class IgnoresDisconnects(House):
     """Ignores disconnects of players that have joined."""
 
+    @override
     def on(self, event: Any, now: float) -> Any:
         return () if isinstance(event, Left) and self._is_ignored(self._clients[event.peer]) else super().on(event, now)
 
@@ -493,6 +498,7 @@ class IgnoresDisconnects(House):
 class KeepsWaiting(IgnoresDisconnects):
     """Keeps the place of a player that leaves before the game."""
 
+    @override
     def _is_ignored(self, client: Any) -> bool:
         return client.queued is not None
 
@@ -500,6 +506,7 @@ class KeepsWaiting(IgnoresDisconnects):
 class KeepsPlaces(IgnoresDisconnects):
     """Keeps the place of a player with requests behind its join that leaves before the game."""
 
+    @override
     def _is_ignored(self, client: Any) -> bool:
         return bool(client.queued)
 
@@ -507,6 +514,7 @@ class KeepsPlaces(IgnoresDisconnects):
 class WaitsForTheGone(House):
     """Players that are gone are out, but the turn waits for them."""
 
+    @override
     def on(self, event: Any, now: float) -> Any:
         client = self._clients.get(event.peer) if isinstance(event, Left) else None
         game = client.game if client is not None else None
@@ -520,6 +528,7 @@ class WaitsForTheGone(House):
 class EndsWithOne(House):
     """The game of all ends when one of them leaves."""
 
+    @override
     def on(self, event: Any, now: float) -> Any:
         client = self._clients.get(event.peer) if isinstance(event, Left) else None
         game = client.game if client is not None else None

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, override
 
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import RandomBot
@@ -31,11 +31,12 @@ class ChangedSession:
 
     @property
     def deadline(self) -> float | None:
-        return self.session.deadline
+        deadline: float | None = self.session.deadline
+        return deadline
 
     @property
     def playing(self) -> bool:
-        return self.session.playing
+        return bool(self.session.playing)
 
     def on(self, event: Event[Any], now: float) -> Effects:
         return self._change(event, self.session.on(event, now))
@@ -49,9 +50,11 @@ class ChangedWire(Wire):
         self._wire = wire
         self._change = encode_change
 
+    @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         return self._wire.feed(data)
 
+    @override
     def encode(self, message: Message) -> bytes:
         return self._change(message, self._wire.encode(message))
 

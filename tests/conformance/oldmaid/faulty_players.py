@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, override
 
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
@@ -40,6 +40,7 @@ type Mutation = Callable[[Player, Event[Any], Effects], Effects]
 class OneReadWire(Wire):
     """Takes the bytes of one read as one message, and ignores what is not JSON."""
 
+    @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         try:
             json.loads(data)

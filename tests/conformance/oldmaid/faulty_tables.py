@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, override
 
 from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
@@ -50,6 +50,7 @@ def single_deck_dealer(_: int) -> Dealer:
 class JokerEarlyDealer(FairDealer):
     """Deals the joker in the first half of the game."""
 
+    @override
     def next_deck(self, size: int) -> Deck:
         deck = [*super().next_deck(size)]
         return iter(deck if deck.index(JOKER) < size // 2 else deck[::-1])
@@ -82,6 +83,7 @@ class FaultyTable:
 class NamesClauses(House):
     """Names the clause in refusals of discards, so that a mutation can tell them apart."""
 
+    @override
     def _refusal(self, violation: Violation) -> Answer:
         return refusal(violation)
 
@@ -89,6 +91,7 @@ class NamesClauses(House):
 class OneReadWire(Wire):
     """Takes the bytes of one read as one message."""
 
+    @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         try:
             json.loads(data)
@@ -100,6 +103,7 @@ class OneReadWire(Wire):
 class IgnoresInvalidJson(Wire):
     """Ignores what is not JSON."""
 
+    @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         return [one for one in super().feed(data) if not (isinstance(one, Violation) and one.clause == "oldmaid-8.3")]
 
@@ -111,6 +115,7 @@ class LineWire(Wire):
         super().__init__(role)
         self._line = b""
 
+    @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         self._line += data
         complete, end, self._line = self._line.rpartition(b"\n")
@@ -210,6 +215,7 @@ def greets() -> EffectChange:
 class IgnoresDisconnects(House):
     """Ignores disconnects of players who have joined."""
 
+    @override
     def on(self, event: Event[Message], now: float) -> Effects:
         return () if isinstance(event, Left) and self._clients[event.peer].nick else super().on(event, now)
 
@@ -217,6 +223,7 @@ class IgnoresDisconnects(House):
 class SharesLobby(TableLobby):
     """Does not look for an address that is taken."""
 
+    @override
     def join(self, client: LobbyClient, join: Join, now: float) -> None:
         super().join(client, Join(join.nick), now)
         if join.port is not None and client.address is not None:
@@ -224,6 +231,7 @@ class SharesLobby(TableLobby):
             client.address = client.address[0], join.port
             self._addresses[client.address] = client
 
+    @override
     def release_address(self, client: LobbyClient) -> None:
         self._addresses.pop(client.address or client.source, None)
         client.address = None
