@@ -34,6 +34,10 @@ FAULT_GRACE_SECONDS: Final = 0.5
 MAX_EARLY_LOOKS: Final = 8
 """How long a bot is watched after a fault, and how many requests are looked at for one before the case is over."""
 
+MAX_SEATLESS_CASES: Final = 3
+SEATLESS_TIMEOUT_FACTOR: Final = 0.2
+"""A bot that has had no seat in the first cases has this part of the time in the others."""
+
 FULL_TABLE_SEATS: Final = 10
 
 
@@ -47,10 +51,18 @@ class HoldemClientBench(Bench):
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._has_had_seat = False
+        self._seatless_cases = 0
 
     async def attempt(self, case: HoldemClientCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
         """See `Bench.attempt`."""
-        return await ClientCaseRun(case, self._config).run()
+        is_hopeless = not self._has_had_seat and self._seatless_cases >= MAX_SEATLESS_CASES
+        seconds = self._config.timeout * (SEATLESS_TIMEOUT_FACTOR if is_hopeless else 1.0)
+        run = ClientCaseRun(case, replace(self._config, timeout=seconds))
+        attempt = await run.run()
+        self._has_had_seat |= run.has_had_seat
+        self._seatless_cases += not run.has_had_seat
+        return attempt
 
     async def explain(self, case: HoldemClientCase, attempt: Attempt) -> Attempt:
         """See `Bench.explain`."""
@@ -172,6 +184,14 @@ class ClientCaseRun:
         games, users = self._server.house.games(), self._server.users
         return next((table.guid for table in games if any(table.player_guid(user) for user in users)), "")
 
+    @property
+    def has_had_seat(self) -> bool:
+        """Whether the bot has joined a game, unless the case has seated it."""
+        return any(
+            note.path[-1:] == ["players"] and note.response is not None and note.response.status < 300
+            for note in self._server.requests
+        )
+
     def _hands_played(self) -> int:
         """Return how many finished hands the bot has played."""
         return sum(not self._server.users.isdisjoint(played.players) for played in self._server.finished_hands)
@@ -193,12 +213,8 @@ class ClientCaseRun:
 
     def _has_timed_out(self) -> bool:
         """Whether the bot lost its seat to the turn timer: it joined, has no seat, did not leave and is not broke."""
-        joined = any(
-            note.path[-1:] == ["players"] and note.response is not None and note.response.status < 300
-            for note in self._server.requests
-        )
         left = any(note.request.method == "DELETE" for note in self._server.requests)
-        if not joined or left or self._game_of_bot():
+        if not self.has_had_seat or left or self._game_of_bot():
             return False
         stacks = [
             stack
