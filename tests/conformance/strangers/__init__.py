@@ -148,7 +148,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("--join-window 1", "--join-window 0.5", "--join-window 10"),
         ("", "--json compact", "--json reversed"),
         ("", "--ending none", "--ending crlf"),
-        ("", "--errors bare"),
+        ("", "--errors bare", "--errors printed"),
         ("", "--garbage close"),
         ("", "--list njaal"),
         ("", "--early-out accepted"),

@@ -271,6 +271,8 @@ class Client(threading.Thread):
         except RefusedError as error:
             answer = self.error(str(error))
             command = request.get("cmd") if isinstance(request, dict) else None
+            if self.options.errors == "printed" and command == "draw":
+                answer["card"] = []  # the document prints one answer for all results
             if self.options.errors == "bare" and command in ["draw", "out_of_cards", "status"]:
                 del answer["message"]  # the document has it in the answer to discard alone
         self.send(answer)
@@ -350,7 +352,7 @@ def parse_options(words):
     parser.add_argument("--list", choices=["object", "njaal"], default="object")
     parser.add_argument("--json", choices=["spaced", "compact", "reversed"], default="spaced")
     parser.add_argument("--ending", choices=["newline", "crlf", "none"], default="newline")
-    parser.add_argument("--errors", choices=["message", "bare"], default="message")
+    parser.add_argument("--errors", choices=["message", "bare", "printed"], default="message")
     parser.add_argument("--garbage", choices=["skip", "close"], default="skip")
     parser.add_argument("--early-out", choices=["refused", "accepted"], default="refused")
     parser.add_argument("--extra-keys", action="store_true")

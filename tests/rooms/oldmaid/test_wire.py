@@ -254,6 +254,12 @@ def test_a_table_does_not_read_answers() -> None:
         assert isinstance(found, Reply)
 
 
+@pytest.mark.parametrize("card", [b"[]", b"null", b'""', b'["3", "spades"]'])
+def test_an_error_is_one_with_any_card(card: bytes) -> None:
+    """oldmaid-2.9: the document prints the key beside the result."""
+    assert clauses(b'{"result": "error", "card": ' + card + b"}", "player") == [Reply("error")]
+
+
 def test_a_refusal_names_the_clause() -> None:
     """oldmaid-2.9."""
     description = refusal(Violation("oldmaid-4.3", "a draw", "to wait"))

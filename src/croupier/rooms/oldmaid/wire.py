@@ -302,8 +302,12 @@ class Wire:
 
     def _parse_reply(self, fields: Mapping[str, Any]) -> Reply:
         result, message, card = fields["result"], fields.get("message"), fields.get("card")
-        if not isinstance(result, str) or not isinstance(message, str | None) or not (card is None or _is_card(card)):
+        is_error = result == "error"
+        is_card = card is None or is_error or _is_card(card)
+        if not isinstance(result, str) or not isinstance(message, str | None) or not is_card:
             raise _InvalidMessage("oldmaid-8.11", None, "an answer of oldmaid-2.3")
+        if is_error:
+            return Reply(result, message)
         players = self._parse_players(fields["players"]) if "players" in fields else None
         return Reply(result, message, None if card is None else _to_card(card), players)
 
