@@ -150,15 +150,23 @@ class OneNumberTypeWire(Wire):
         return super().feed(re.sub(rb'(": \d+)\.0\b', rb"\1", data))
 
 
-def test_a_number_with_a_decimal_point_may_be_read_as_an_integer() -> None:
-    player = FaultyPlayer("one-number-type", frozenset(), (), wire=OneNumberTypeWire)
+class UntypedWire(Wire):
+    """Reads "3" as 3, and truth values as 0 and 1, as Tcl and Perl do."""
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        numbers = re.sub(rb'(_(?:num|cards)": )"(\d+)"', rb"\1\2", data)
+        return super().feed(numbers.replace(b"false", b"0").replace(b"true", b"1"))
+
+
+@pytest.mark.parametrize(("wire", "kind"), [(OneNumberTypeWire, "integral"), (UntypedWire, "untyped")])
+def test_what_many_languages_make_an_integer_may_be_read_as_one(wire: type[Wire], kind: str) -> None:
+    player = FaultyPlayer(kind, frozenset(), (), wire=wire)
     results = run(partial(play_faulty, player), "oldmaid/2.12", "oldmaid/8.7", timeout=8.0)
     assert {result.case: result.outcome for result in results} == {
-        "oldmaid/2.12/offer-integral": Outcome.CHOICE,
-        "oldmaid/2.12/pick-integral": Outcome.CHOICE,
-        "oldmaid/8.7/offer-mistyped": Outcome.PASS,
-        "oldmaid/8.7/pick-mistyped": Outcome.PASS,
-    }
+        f"oldmaid/2.12/{name}-{case}": Outcome.CHOICE if case == kind else Outcome.PASS
+        for name in ("offer", "pick")
+        for case in ("integral", "untyped")
+    } | {f"oldmaid/8.7/{name}-mistyped": Outcome.PASS for name in ("offer", "pick")}
 
 
 def test_a_second_turn_may_be_answered_ok() -> None:

@@ -1,6 +1,7 @@
 """Tests of tables: our table passes, and each faulty table fails by its clause."""
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,12 +12,13 @@ from croupier.conformance.case import select
 from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
+from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Event, Malformed, Received
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
-from croupier.rooms.oldmaid.wire import Draw, Join, OutOfCards, Reply, Wire
+from croupier.rooms.oldmaid.wire import Draw, Join, Message, OutOfCards, Reply, Wire
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.oldmaid.changed_programs import EffectChange
 from tests.conformance.oldmaid.faulty_tables import (
@@ -88,6 +90,19 @@ def test_a_second_out_of_cards_may_be_answered_ok() -> None:
     """The document has no other answer to it (oldmaid-6.3)."""
     table = replace(HONEST, mutation=answers_refused(OutOfCards, "oldmaid-6.3", Reply("ok")))
     assert {result.outcome for result in run(table, "oldmaid/6.3", timeout=5.0)} == {Outcome.CHOICE}
+
+
+class UntypedWire(Wire):
+    """Reads a number as a string, as Tcl and Perl do."""
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        return super().feed(re.sub(rb'"nick": (\d+)', rb'"nick": "\1"', data))
+
+
+def test_a_nick_may_be_a_number() -> None:
+    results = run(replace(HONEST, wire=UntypedWire), "oldmaid/8.7", timeout=5.0)
+    choices = [result.case for result in results if result.outcome is not Outcome.PASS]
+    assert (choices, failed(results)) == (["oldmaid/8.7/nick-number"], [])
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,9 @@ JOINS_WITHOUT_NICK: Final = (
     InvalidRequest("8.7", "nick-null", "join with a nick that is null", _encode_object(cmd="join", nick=None)),
 )
 
+UNTYPED_REQUESTS: Final = frozenset({"nick-number", "value-number"})
+"""Requests with a number in place of a string, which a program may be unable to tell apart (oldmaid-2.12)."""
+
 
 async def _refused_request(name: str, clause: str, state: TableState, context: TableContext) -> None:
     """A valid request is refused, and the conversation continues (oldmaid-8.1)."""
@@ -238,11 +241,13 @@ for name, refusing_clauses in REFUSING_CLAUSES.items():
 for invalid in INVALID_REQUESTS:
     for state in (BEFORE_JOINING, IN_TURN):
         title = f"{invalid.sentence_start} {state.description} is answered with an error"
-        CASES.add(invalid.clause, f"{invalid.slug}-{state.name}", title)(partial(_invalid_request, invalid, state))
+        CASES.add(
+            invalid.clause, f"{invalid.slug}-{state.name}", title, failure_is_choice=invalid.slug in UNTYPED_REQUESTS
+        )(partial(_invalid_request, invalid, state))
 for invalid in JOINS_WITHOUT_NICK:
     title = f"{invalid.sentence_start} is answered with an error"
-    CASES.add(invalid.clause, invalid.slug, title, needs_whole_lobby=True)(
-        partial(_invalid_request, invalid, BEFORE_JOINING)
-    )
+    CASES.add(
+        invalid.clause, invalid.slug, title, needs_whole_lobby=True, failure_is_choice=invalid.slug in UNTYPED_REQUESTS
+    )(partial(_invalid_request, invalid, BEFORE_JOINING))
 for state in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
     CASES.add("6.7", f"status-{state.name}", f"The status is answered {state.description}")(partial(_status, state))
