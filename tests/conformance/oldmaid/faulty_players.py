@@ -9,7 +9,7 @@ from typing import Any, override
 
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Closing, Drop, Effect, Event, Left, Received, Send
+from croupier.core.session import Closing, Drop, Effect, Event, Left, Malformed, Received, Send
 from croupier.rooms.oldmaid.cards import WIRE_CARDS, to_wire
 from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.wire import (
@@ -178,6 +178,15 @@ def gives_up(clause: str) -> Callable[[], Mutation]:
         return effects
 
     return lambda: mutation
+
+
+def hangs_up_on_the_unreadable() -> Mutation:
+    """Disconnects from who sends what cannot be read, without an error."""
+
+    def mutation(player: Player, event: Event[Any], effects: Effects) -> Effects:
+        return [Drop(event.peer)] if isinstance(event, Malformed) else effects
+
+    return mutation
 
 
 def waits_for_the_dead() -> Mutation:

@@ -26,7 +26,13 @@ from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.ring.table_client import Options
 from croupier.rooms.oldmaid.wire import Message, Reply, Wire, YourTurn
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
-from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, answers_with, play_faulty
+from tests.conformance.oldmaid.faulty_players import (
+    FAULTY_PLAYERS,
+    FaultyPlayer,
+    answers_with,
+    hangs_up_on_the_unreadable,
+    play_faulty,
+)
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, failed, run_bench
 from tests.sampling import extended, one_for_each
@@ -167,6 +173,17 @@ def test_what_many_languages_make_an_integer_may_be_read_as_one(wire: type[Wire]
         for name in ("offer", "pick")
         for case in ("integral", "untyped")
     } | {f"oldmaid/8.7/{name}-mistyped": Outcome.PASS for name in ("offer", "pick")}
+
+
+def test_who_hangs_up_on_the_unreadable_turns_nobody_away() -> None:
+    player = FaultyPlayer("hangs-up", frozenset(), (), mutation=hangs_up_on_the_unreadable)
+    selections = ("oldmaid/8.7/offer-mistyped", "oldmaid/8.8", "oldmaid/8.9", "oldmaid/8.11/unreadable-requests")
+    results = run(partial(play_faulty, player), *selections, timeout=8.0)
+    assert {(result.outcome, result.failure and result.failure.clause) for result in results} == {
+        (Outcome.FAIL, "oldmaid-8.7"),
+        (Outcome.CHOICE, None),
+        (Outcome.FAIL, "oldmaid-8.4"),
+    }
 
 
 def test_a_second_turn_may_be_answered_ok() -> None:

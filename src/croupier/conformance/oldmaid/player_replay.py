@@ -50,7 +50,7 @@ from croupier.core.errors import FoundKind, Violation
 from croupier.core.session import Address
 from croupier.core.transcript import Transcript
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, is_pair
-from croupier.rooms.oldmaid.wire import Discard, Join
+from croupier.rooms.oldmaid.wire import Discard, Join, Wire
 
 PLAYER_NAME: Final = "me"
 """The player's name in transcripts."""
@@ -93,6 +93,7 @@ class PlayerReplay:
         self._extra_seconds = _first_extra_seconds(transcript)
         self._connections: dict[str, ProgramConnection] = {}
         self._peers_left: set[str] = set()
+        self._invalid_peers: set[str] = set()  # those that have sent something that is no valid message
         self._lines_left = [*replay_lines(transcript)]
         self._peers = {entry.peer for entry in self._lines_left if entry.peer} - {"table"}
         self._real_addresses: dict[Address, Address] = {}
@@ -193,7 +194,8 @@ class PlayerReplay:
         elif connection.has_ended and kind is FoundKind.SILENCE:
             kind = FoundKind.CLOSED
             what = f"the end of the connection to {entry.peer!r}"
-            if connection.is_outgoing and connection.is_unused and not self._is_dropped("table"):
+            is_turned_away = connection.is_unused and entry.peer not in self._invalid_peers
+            if connection.is_outgoing and is_turned_away and not self._is_dropped("table"):
                 return HungUp("oldmaid-3.17", what, f"{expected}: any player may connect", kind=kind)
         return Failed(expected_clause(self._transcript, entry), what, expected, kind=kind)
 
@@ -239,6 +241,8 @@ class PlayerReplay:
         if self._last_peer not in {"", name}:
             await asyncio.sleep(SETTLE_SECONDS)
         self._last_peer = name
+        if any(isinstance(message, Violation) for message in Wire("player").feed(entry.data)):
+            self._invalid_peers.add(name)
         for value in entry.values:
             if isinstance(value, dict) and value.get("cmd") == "offer" and type(value.get("num_cards")) is int:
                 self._offered_counts[name] = value["num_cards"]
