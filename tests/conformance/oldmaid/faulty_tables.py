@@ -21,6 +21,7 @@ from croupier.rooms.oldmaid.wire import (
     Draw,
     Join,
     Message,
+    OutOfCards,
     Reply,
     Standing,
     Status,
@@ -153,6 +154,26 @@ def answers_refused(request: type[Message], clause: str, answer: Message) -> Cal
         ]
 
     return lambda: mutation
+
+
+def puts_the_last_one_out() -> EffectChange:
+    """Grants an out_of_cards after the end, and lists nobody as in from then on."""
+    grants, has_granted = answers_refused(OutOfCards, "oldmaid-6.9", OK)(), False
+
+    def mutation(event: Event[Any], effects: Effects) -> Effects:
+        nonlocal has_granted
+        changed = grants(event, effects)
+        has_granted |= changed != effects
+        if not has_granted:
+            return changed
+        return [
+            Send(effect.peer, Standing((), effect.message.outside + effect.message.inside))
+            if isinstance(effect, Send) and isinstance(effect.message, Standing)
+            else effect
+            for effect in changed
+        ]
+
+    return mutation
 
 
 def _refuses(effect: Effect[Any]) -> bool:
@@ -414,6 +435,7 @@ FAULTY_TABLES = (
     _faulty("never-sees-who-leaves", "9.1 9.2", "9.1", house=IgnoresDisconnects),
     _faulty("waits-for-the-dead", "9.2", "9.2", house=IgnoresDisconnects),
     _faulty("seats-the-dead", "3.12 3.8", "3.12", house=IgnoresDisconnects),
+    _faulty("last-one-out", "6.8", "6.9/out-of-cards-last-player", mutation=puts_the_last_one_out),
     _faulty("crashes", "6.7 6.5", "6.5", mutation=crashes),
     _faulty("never-answers", "3.10 3.2", "3.1", mutation=never_answers),
     _faulty("one-port-twice", "3.9", "3.9/port-taken", house=SharesAddresses),

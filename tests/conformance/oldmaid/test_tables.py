@@ -92,6 +92,13 @@ def test_a_second_out_of_cards_may_be_answered_ok() -> None:
     assert {result.outcome for result in run(table, "oldmaid/6.3", timeout=5.0)} == {Outcome.CHOICE}
 
 
+def test_an_out_of_cards_after_the_end_may_be_answered_ok() -> None:
+    """It changes nothing (oldmaid-6.9)."""
+    table = replace(HONEST, mutation=answers_refused(OutOfCards, "oldmaid-6.9", Reply("ok")))
+    selections = ("oldmaid/6.9/out-of-cards-game-over", "oldmaid/6.9/out-of-cards-last-player")
+    assert [result.outcome for one in selections for result in run(table, one, timeout=5.0)] == 2 * [Outcome.CHOICE]
+
+
 class UntypedWire(Wire):
     """Reads a number as a string, as Tcl and Perl do."""
 

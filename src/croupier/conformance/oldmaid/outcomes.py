@@ -54,6 +54,12 @@ class HungUp(Failed):
     is_certain = True
 
 
+class GrantedRequestChanges(Failed):
+    """The program has granted a request that it may refuse, and changed what the protocol fixes."""
+
+    is_certain = True
+
+
 class ImplementationChoice(Ended):
     """The document leaves this open; the text says what the program does."""
 

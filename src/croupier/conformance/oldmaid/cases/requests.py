@@ -9,7 +9,7 @@ from croupier.conformance.case import CaseList
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
+from croupier.conformance.oldmaid.outcomes import Failed, GrantedRequestChanges, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
@@ -105,7 +105,9 @@ REFUSING_CLAUSES: Final[Mapping[str, Mapping[TableState, str]]] = {
 }
 """The clause that refuses a valid request in each state."""
 
-UNDOCUMENTED_REFUSALS: Final = frozenset({("discard", OUT_OF_CARDS), ("out_of_cards", GAME_OVER)})
+UNDOCUMENTED_REFUSALS: Final = frozenset(
+    {("discard", OUT_OF_CARDS), *(("out_of_cards", state) for state in (OUT_OF_CARDS, GAME_OVER, LAST_PLAYER))}
+)
 """Refusals that only rulings of the project require: to grant the request is a choice."""
 
 
@@ -182,7 +184,10 @@ async def _refused_request(name: str, clause: str, state: TableState, context: T
     """A valid request is refused, and the conversation continues (oldmaid-8.1)."""
     player, driven_game = await state.reach(context)
     request = _valid_request(name, context)
-    await player.require_error(request, clause)
+    if request == OutOfCards() and (name, state) in UNDOCUMENTED_REFUSALS:
+        await _require_error_or_no_change(player, clause)
+    else:
+        await player.require_error(request, clause)
     if not await _still_answers(player, driven_game):
         raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
     if isinstance(request, Join) and request.nick in await _listed_nicks(player):
@@ -202,12 +207,32 @@ async def _invalid_request(invalid: InvalidRequest, state: TableState, context: 
         raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
 
 
-async def _listed_nicks(player: ScriptedPlayer) -> Sequence[str]:
-    """Return the nicks in the table's answer to a status request; none if it does not answer."""
+async def _require_error_or_no_change(player: ScriptedPlayer, clause: str) -> None:
+    """Require that an out_of_cards is refused. Raises GrantedRequestChanges if it is granted and changes the status."""
+    before = await _standing(player)
+    try:
+        await player.require_error(OutOfCards(), clause)
+    except Failed:
+        after = await _standing(player)
+        if before is not None and after is not None and after != before:
+            changed = "oldmaid-6.6" if after.inside == before.inside else "oldmaid-6.8"
+            found = f"{after} after an out_of_cards from {player.nick!r}"
+            raise GrantedRequestChanges(changed, found, f"{before}, as before") from None
+        raise
+
+
+async def _standing(player: ScriptedPlayer) -> Standing | None:
+    """Return the table's answer to a status request, None if it is another one or does not come."""
     await player.send(Status(), is_judged=False)
     received = await player.receive_optional_answer()
     standing = None if received is None else received.message
-    return (*standing.inside, *standing.outside) if isinstance(standing, Standing) else ()
+    return standing if isinstance(standing, Standing) else None
+
+
+async def _listed_nicks(player: ScriptedPlayer) -> Sequence[str]:
+    """Return the nicks in the table's answer to a status request; none if it does not answer."""
+    standing = await _standing(player)
+    return () if standing is None else (*standing.inside, *standing.outside)
 
 
 async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None) -> bool:
