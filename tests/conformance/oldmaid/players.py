@@ -48,11 +48,13 @@ class TaskProgram(ProgramUnderTest):
             await asyncio.wait([self._task], timeout=grace)
 
 
-def start_as_task(main: Main) -> StartProgram:
-    """Return a function that starts a player as a task."""
+def start_as_task(main: Main, *, seconds: float = 0.0) -> StartProgram:
+    """Return a function that starts a player as a task, and takes some seconds to notice that it has started."""
 
     async def start(values: Mapping[str, object]) -> TaskProgram:
-        return TaskProgram(main(values))
+        program = TaskProgram(main(values))
+        await asyncio.sleep(seconds)
+        return program
 
     return start
 

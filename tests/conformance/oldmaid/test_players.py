@@ -149,6 +149,13 @@ def test_rulings_are_choices() -> None:
     assert any(result.outcome is Outcome.CHOICE for result in results)
 
 
+def test_a_player_may_connect_before_its_start_is_noticed() -> None:
+    bench = PlayerBench(Config(timeout=8.0), start_as_task(our_player, seconds=0.5))
+    cases = select(client_cases(ROOM), "oldmaid/4.7")
+    results = run_in_simulated_time(run_bench(bench, cases))
+    assert [result.outcome for result in results] == len(cases) * [Outcome.PASS]
+
+
 class OneNumberTypeWire(Wire):
     """Reads 3.0 as 3, as JavaScript does."""
 

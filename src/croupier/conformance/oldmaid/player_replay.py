@@ -83,13 +83,12 @@ PREMISES: Final = {"oldmaid-7.12": "oldmaid-7.5"}
 
 
 class PlayerReplay:
-    """Plays a transcript with the program."""
+    """Plays a transcript with the program, whose connections it takes from the beginning."""
 
-    def __init__(self, transcript: Transcript, context: PlayerContext, program: ProgramUnderTest) -> None:
+    def __init__(self, transcript: Transcript, context: PlayerContext) -> None:
         self._transcript = transcript
         self._context = context
         self._endpoints = context.endpoints
-        self._program = program
         self._extra_seconds = _first_extra_seconds(transcript)
         self._connections: dict[str, ProgramConnection] = {}
         self._peers_left: set[str] = set()
@@ -107,7 +106,7 @@ class PlayerReplay:
         self._may_keep_pairs = True  # it knows of cards in the deck, and has discarded no pair so far
         self._endpoints.on_connection = self._on_connection
 
-    async def play(self) -> None:
+    async def play(self, program: ProgramUnderTest) -> None:
         """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
         for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
             self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
@@ -120,7 +119,7 @@ class PlayerReplay:
                 if len(self._lines_left) < left:  # a status that is not in the transcript is only answered
                     timeout, since = self._context.timeout + self._extra_seconds, clock()
                 continue
-            await self._wait(timeout, clock() - since)
+            await self._wait(program, timeout, clock() - since)
         await self._require_silence()
         if self._deviation:
             raise NonStrict(self._deviation, "oldmaid-7.4")
@@ -151,7 +150,7 @@ class PlayerReplay:
                 return True
         return False
 
-    async def _wait(self, timeout: float, waited: float) -> None:
+    async def _wait(self, program: ProgramUnderTest, timeout: float, waited: float) -> None:
         """Wait for activity. Raises Failed on a timeout, or if the program has exited."""
         entry = self._lines_left[0]
         command = entry.wanted.get("cmd") if entry.kind == "<" else None
@@ -162,7 +161,7 @@ class PlayerReplay:
             if not optional:
                 raise self._missing_failure(f"nothing within {timeout:g} seconds", FoundKind.SILENCE)
             self._skip(entry)
-        elif (end := await wait_for_activity(self._endpoints, self._program)) is not None:
+        elif (end := await wait_for_activity(self._endpoints, program)) is not None:
             raise self._missing_failure(end)
 
     def _skip(self, entry: ReplayLine) -> None:
@@ -409,5 +408,6 @@ def _rank(transcript: Transcript) -> int:
 
 
 async def _play(transcript: Transcript, context: PlayerContext) -> None:
+    replay = PlayerReplay(transcript, context)  # it takes the connections of a program that is faster than its start
     async with context.run_program(context.endpoints.listen("table")) as program:
-        await PlayerReplay(transcript, context, program).play()
+        await replay.play(program)
