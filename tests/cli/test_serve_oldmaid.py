@@ -158,7 +158,7 @@ def test_waiting_players_are_disconnected_at_once_at_shutdown() -> None:
         player.say(cmd="join", nick="ann")
         other = talk(server)
         other.say(cmd="status")
-        assert other.error().startswith("oldmaid-6.7: ")
+        assert other.error().startswith("oldmaid-6.13: ")
         assert server.stop() == 0
         assert player.error().startswith("oldmaid-9.12: ")
 

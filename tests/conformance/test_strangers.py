@@ -26,7 +26,7 @@ BYTE_BY_BYTE = "--choice pieces=byte"
 SELECTIONS = [
     ("kuhn", "server", "kuhn/8", BYTE_BY_BYTE),
     ("holdem", "client", "holdem/4.5", ""),
-    ("oldmaid", "server", "oldmaid/6", "--join-window 1"),
+    ("oldmaid", "server", "oldmaid/6", "--join-window 1 --early-status empty"),
     ("oldmaid", "server", "oldmaid/4", "--errors printed"),
     ("sevenhalf", "server", "sevenhalf/8", BYTE_BY_BYTE),
     ("sevenhalf", "client", "sevenhalf/5", BYTE_BY_BYTE),

@@ -152,6 +152,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--garbage close"),
         ("", "--list njaal"),
         ("", "--early-out accepted"),
+        ("", "--early-status empty"),
         ("", "--extra-keys"),
     ),
     ("oldmaid", "client"): (

@@ -290,6 +290,8 @@ class Client(threading.Thread):
         if command not in ["draw", "discard", "out_of_cards", "status"]:
             raise RefusedError("There is no such command.")
         cards = read_cards(request) if command == "discard" else None
+        if self.game is None and command == "status" and self.options.early_status == "empty":
+            return {"in": [], "out": []}
         if self.game is None:
             raise RefusedError("Join a game first.")
         match command:
@@ -355,6 +357,7 @@ def parse_options(words):
     parser.add_argument("--errors", choices=["message", "bare", "printed"], default="message")
     parser.add_argument("--garbage", choices=["skip", "close"], default="skip")
     parser.add_argument("--early-out", choices=["refused", "accepted"], default="refused")
+    parser.add_argument("--early-status", choices=["refused", "empty"], default="refused")
     parser.add_argument("--extra-keys", action="store_true")
     return parser.parse_args(words)
 

@@ -281,7 +281,7 @@ def test_join_while_playing_is_refused_without_a_drop_on_closing() -> None:
         (Draw(), "oldmaid-4.6", "oldmaid-6.9"),
         (PAIR, "oldmaid-5.9", "oldmaid-5.12"),
         (OutOfCards(), "oldmaid-6.4", "oldmaid-6.9"),
-        (Status(), "oldmaid-6.7", ""),
+        (Status(), "oldmaid-6.13", ""),
     ],
     ids=str,
 )

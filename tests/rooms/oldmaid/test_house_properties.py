@@ -316,7 +316,7 @@ class TableMachine(RuleBasedStateMachine):
         """The model's answer to a request in a game, or the clause that refuses it."""
         game = self.game.get(peer)
         if game is None:
-            return {Draw: "oldmaid-4.6", Discard: "oldmaid-5.9", OutOfCards: "oldmaid-6.4", Status: "oldmaid-6.7"}[
+            return {Draw: "oldmaid-4.6", Discard: "oldmaid-5.9", OutOfCards: "oldmaid-6.4", Status: "oldmaid-6.13"}[
                 type(message)
             ]
         if isinstance(message, Status):

@@ -55,7 +55,7 @@ NO_GAME_CLAUSES: Final[Mapping[type[Message], tuple[str, str]]] = {
     Draw: ("oldmaid-4.6", "draw"),
     Discard: ("oldmaid-5.9", "discard"),
     OutOfCards: ("oldmaid-6.4", "out_of_cards"),
-    Status: ("oldmaid-6.7", "status"),
+    Status: ("oldmaid-6.13", "status"),
 }
 """The clause that refuses a request of a client without a game, and the name of the request."""
 

@@ -106,7 +106,7 @@ async def _slow_sender(context: TableContext) -> None:
         await stranger.receive_answer("oldmaid-1.4", "an answer, though another player is slow")
     except Failed as failed:
         if failed.failure.kind is FoundKind.CLOSED:
-            failed.amend(clause="oldmaid-6.7")  # as it does when all players are fast
+            failed.amend(clause="oldmaid-6.13")  # as it does when all players are fast
         raise
     await first.require_ok(data[9:], "oldmaid-1.4")
 

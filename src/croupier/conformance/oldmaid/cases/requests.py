@@ -102,6 +102,7 @@ REFUSING_CLAUSES: Final[Mapping[str, Mapping[TableState, str]]] = {
         LAST_PLAYER: "6.9",
     },
     "join": {IN_TURN: "3.14", OUT_OF_TURN: "3.14", ALL_DRAWN: "3.14"},
+    "status": {BEFORE_JOINING: "6.13"},
 }
 """The clause that refuses a valid request in each state."""
 
@@ -112,9 +113,17 @@ UNDOCUMENTED_REFUSALS: Final = frozenset(
 
 
 def _valid_request(name: str, context: TableContext) -> Message:
-    if name == "join":
-        return Join(context.new_nick())
-    return PAIR if name == "discard" else OutOfCards() if name == "out_of_cards" else Draw()
+    match name:
+        case "join":
+            return Join(context.new_nick())
+        case "draw":
+            return Draw()
+        case "discard":
+            return PAIR
+        case "out_of_cards":
+            return OutOfCards()
+        case _:
+            return Status()
 
 
 class InvalidRequest(NamedTuple):
