@@ -28,6 +28,7 @@ SELECTIONS = [
     ("holdem", "client", "holdem/4.5", ""),
     ("oldmaid", "server", "oldmaid/6", "--join-window 1 --early-status empty"),
     ("oldmaid", "server", "oldmaid/4", "--errors printed"),
+    ("oldmaid", "server", "oldmaid/3.9", "--pieces byte"),
     ("sevenhalf", "server", "sevenhalf/8", BYTE_BY_BYTE),
     ("sevenhalf", "client", "sevenhalf/5", BYTE_BY_BYTE),
     ("blackjack", "client", "blackjack/5", BYTE_BY_BYTE),

@@ -328,7 +328,13 @@ class Client(threading.Thread):
             text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
         else:
             text = json.dumps(value)
-        self.connection.sendall((text + {"newline": "\n", "crlf": "\r\n", "none": ""}[self.options.ending]).encode())
+        data = (text + {"newline": "\n", "crlf": "\r\n", "none": ""}[self.options.ending]).encode()
+        if self.options.pieces == "byte":
+            for byte in data[:-1]:
+                self.connection.sendall(bytes([byte]))
+                time.sleep(0.002)
+            data = data[-1:]
+        self.connection.sendall(data)
 
 
 def read_cards(request):
@@ -354,6 +360,7 @@ def parse_options(words):
     parser.add_argument("--list", choices=["object", "njaal"], default="object")
     parser.add_argument("--json", choices=["spaced", "compact", "reversed"], default="spaced")
     parser.add_argument("--ending", choices=["newline", "crlf", "none"], default="newline")
+    parser.add_argument("--pieces", choices=["whole", "byte"], default="whole")
     parser.add_argument("--errors", choices=["message", "bare", "printed"], default="message")
     parser.add_argument("--garbage", choices=["skip", "close"], default="skip")
     parser.add_argument("--early-out", choices=["refused", "accepted"], default="refused")

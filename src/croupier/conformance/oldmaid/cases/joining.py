@@ -135,7 +135,7 @@ async def _port_taken(context: TableContext) -> None:
     for player in (first, second):
         await player.send(Join(player.nick, 4099))
         await asyncio.sleep(QUIET_SECONDS / 2)
-    refused = await second.receive(QUIET_SECONDS)
+    refused = await second.receive_optional_answer()
     if refused is None:
         driven_game = await context.start_game_with([first, second])
         host, port = address = _listed_address(driven_game, first)
