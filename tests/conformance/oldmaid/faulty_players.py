@@ -22,6 +22,8 @@ from croupier.rooms.oldmaid.wire import (
     OutOfCards,
     Pick,
     Reply,
+    Standing,
+    Status,
     Wire,
     YourTurn,
 )
@@ -185,6 +187,42 @@ def hangs_up_on_the_unreadable() -> Mutation:
 
     def mutation(player: Player, event: Event[Any], effects: Effects) -> Effects:
         return [Drop(event.peer)] if isinstance(event, Malformed) else effects
+
+    return mutation
+
+
+def asks_before_it_is_out() -> Mutation:
+    """Asks for the status before it answers an offer with out, and waits for the answer."""
+    held: list[Effect[Any]] = []
+
+    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+        if any(isinstance(effect, Send) and effect.message == OUT for effect in effects):
+            held.extend(effects)
+            return [Send(TABLE, Status())]
+        if isinstance(event, Received) and isinstance(event.message, Standing):
+            effects = [*held, *effects]
+            held.clear()
+        return effects
+
+    return mutation
+
+
+def reads_one_neighbour() -> Mutation:
+    """Reads only its left neighbour until an offer is answered, as a program with one thread does."""
+    held: list[Effect[Any]] = []
+    is_waiting = False
+
+    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+        nonlocal is_waiting
+        if is_waiting and isinstance(event, Malformed):
+            held.extend(effects)
+            return []
+        if is_waiting and isinstance(event, Received) and isinstance(event.message, Reply):
+            is_waiting = False
+            effects = [*held, *effects]
+            held.clear()
+        is_waiting |= any(isinstance(effect, Send) and isinstance(effect.message, Offer) for effect in effects)
+        return effects
 
     return mutation
 

@@ -30,8 +30,10 @@ from tests.conformance.oldmaid.faulty_players import (
     FAULTY_PLAYERS,
     FaultyPlayer,
     answers_with,
+    asks_before_it_is_out,
     hangs_up_on_the_unreadable,
     play_faulty,
+    reads_one_neighbour,
 )
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, failed, run_bench
@@ -191,6 +193,17 @@ def test_who_hangs_up_on_the_unreadable_turns_nobody_away() -> None:
         (Outcome.CHOICE, None),
         (Outcome.FAIL, "oldmaid-8.4"),
     }
+
+
+def test_a_player_may_wait_for_a_status_that_no_transcript_has() -> None:
+    player = FaultyPlayer("asks-first", frozenset(), (), mutation=asks_before_it_is_out)
+    results = run(partial(play_faulty, player), "oldmaid/7.10/wins", "oldmaid/7.10/offered-before-the-ok", timeout=8.0)
+    assert failed(results) == []
+
+
+def test_a_player_may_read_one_neighbour_at_a_time() -> None:
+    player = FaultyPlayer("one-thread", frozenset(), (), mutation=reads_one_neighbour)
+    assert failed(run(partial(play_faulty, player), "oldmaid/8.11/unreadable-requests", timeout=8.0)) == []
 
 
 def test_a_second_turn_may_be_answered_ok() -> None:

@@ -131,6 +131,7 @@ class PlayerReplay:
     async def _advance(self) -> bool:
         """Do the next thing that can be done; return whether there was one."""
         self._answer_offers_to_peers_out()
+        self._answer_surplus_status()
         seen: set[str] = set()
         for at, entry in enumerate(self._lines_left):
             is_next = entry.peer not in seen
@@ -260,6 +261,15 @@ class PlayerReplay:
                 connection.received.popleft()
                 connection.send(json.dumps(OUT_VALUE).encode() + b"\n")
 
+    def _answer_surplus_status(self) -> None:
+        """Answer a status request after the last line of the table: the program may do nothing until it is answered."""
+        connection = self._connections.get("table")
+        if connection is None or not connection.received or any(entry.peer == "table" for entry in self._lines_left):
+            return
+        if connection.received[0].json_object.get("cmd") == "status":
+            connection.received.popleft()
+            self._answer_status(connection)
+
     def _receive(self, entry: ReplayLine) -> bool:
         connection = self._connections.get(entry.peer)
         if connection is None or not connection.received:
@@ -269,7 +279,7 @@ class PlayerReplay:
         wanted, command = entry.wanted, received.json_object.get("cmd")
         self._may_keep_pairs &= command != "discard"
         if command == "status" != wanted.get("cmd"):
-            connection.send(json.dumps(self._standing()).encode() + b"\n")
+            self._answer_status(connection)
             return True
         if wanted.get("cmd") == "status" != command:
             connection.received.appendleft(received)
@@ -286,9 +296,10 @@ class PlayerReplay:
             self._endpoints.record_join(connection, received.message)
         return True
 
-    def _standing(self) -> dict[str, list[str]]:
-        """Return a standing, for a program that asks when the transcript does not."""
-        return {"in": [self._endpoints.nick or PLAYER_NAME, *sorted(self._peers)], "out": []}
+    def _answer_status(self, connection: ProgramConnection) -> None:
+        """Send a standing to a program that asks when the transcript does not."""
+        standing = {"in": [self._endpoints.nick or PLAYER_NAME, *sorted(self._peers)], "out": []}
+        connection.send(json.dumps(standing).encode() + b"\n")
 
     # Transcript names and addresses, and the real ones.
 
