@@ -241,6 +241,25 @@ class IgnoresDisconnects(House):
         return () if isinstance(event, Left) and self._clients[event.peer].nick else super().on(event, now)
 
 
+class NoticesAtTheStart(House):
+    """Notices who has left while waiting when the game has started, as a thread does that waits for it."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._gone: list[Left] = []
+
+    def on(self, event: Event[Message], now: float) -> Effects:
+        client = self._clients.get(event.peer) if isinstance(event, Left) else None
+        if isinstance(event, Left) and client is not None and client.nick and not client.is_playing:
+            self._gone.append(event)
+            return ()
+        effects = [*super().on(event, now)]
+        for left in [one for one in self._gone if one.peer in self._clients and self._clients[one.peer].is_playing]:
+            self._gone.remove(left)
+            effects += super().on(left, now)
+        return effects
+
+
 class SharesLobby(TableLobby):
     """Does not look for an address that is taken."""
 
@@ -435,6 +454,7 @@ FAULTY_TABLES = (
     _faulty("never-sees-who-leaves", "9.1 9.2", "9.1", house=IgnoresDisconnects),
     _faulty("waits-for-the-dead", "9.2", "9.2", house=IgnoresDisconnects),
     _faulty("seats-the-dead", "3.12 3.8", "3.12", house=IgnoresDisconnects),
+    _faulty("notices-at-the-start", "3.12 3.8", "3.12", house=NoticesAtTheStart),
     _faulty("last-one-out", "6.8", "6.9/out-of-cards-last-player", mutation=puts_the_last_one_out),
     _faulty("crashes", "6.7 6.5", "6.5", mutation=crashes),
     _faulty("never-answers", "3.10 3.2", "3.1", mutation=never_answers),

@@ -3,13 +3,18 @@
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.oldmaid.answers import ReceivedMessage
+from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
 from croupier.conformance.program import free_port
+from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.core.errors import Violation
@@ -157,6 +162,17 @@ def test_a_close_after_what_need_not_be_readable_is_a_choice(case: str) -> None:
 
     (result,) = run(replace(HONEST, mutation=closes_on_garbage), case, timeout=5.0)
     assert result.outcome is Outcome.CHOICE
+
+
+def test_a_transcript_begins_again_after_a_game_with_players_that_have_left() -> None:
+    """The order is not wrong where the table has not noticed who is gone (oldmaid-3.12)."""
+    context: Any = SimpleNamespace(scripted_players=[SimpleNamespace(nick="ann-1")])
+    replay = TableReplay(transcripts("oldmaid")[0], context, 0.0, requires_order=True)
+    context.scripted_players += [SimpleNamespace(nick="ann-2"), SimpleNamespace(nick="bob-2")]
+    for nicks, is_own in ((("ann-2", "bob-2"), True), (("ann-1", "bob-2"), False)):
+        listed = Reply("ok", players=tuple((("192.0.2.1", 1), nick) for nick in nicks))
+        with nullcontext() if is_own else pytest.raises(OtherGame):
+            replay._require_own_game(ReceivedMessage(b"", listed, b""))
 
 
 def test_dialect_njaal() -> None:

@@ -75,6 +75,7 @@ class TableReplay:
         self._unlisted: set[ScriptedPlayer] = set()  # players that have not received the list of their game yet
         self._others: list[ScriptedPlayer] = []
         self._bound: dict[str, str] = {}
+        self._earlier_nicks = {player.nick for player in context.scripted_players}
 
     async def play(self) -> None:
         """Play all lines. Raises Failed if the table deviates, NotReached and ImplementationChoice."""
@@ -133,10 +134,10 @@ class TableReplay:
                 await self._lose_others(player)
 
     def _require_own_game(self, received: ReceivedMessage) -> None:
-        """Raise OtherGame if this is a list with players of others."""
-        message, own_nicks = received.message, {player.nick for player in self._context.scripted_players}
+        """Raise OtherGame if this is a list with players of others, or of an earlier attempt, which have left."""
+        message, nicks = received.message, {player.nick for player in self._context.scripted_players}
         listed = message.players if isinstance(message, Reply) else None
-        if not {nick for _, nick in listed or ()} <= own_nicks:
+        if not {nick for _, nick in listed or ()} <= nicks - self._earlier_nicks:
             raise OtherGame
 
     def _compare(self, clause: str, entry: ReplayLine, received: ReceivedMessage) -> None:
