@@ -13,6 +13,7 @@ from tests.conformance.house_fixture import HouseFixture, Table, run_cases
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf
 from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
+from tests.conformance.mutants.rewriting import little_endian
 from tests.conformance.suites import server_cases
 from tests.rooms.conversation_fixture import honest
 
@@ -111,6 +112,42 @@ def test_a_conversation_that_ends_before_integers_matter_is_no_proof_of_their_or
     for _ in range(4):
         result = run_mutant("sevenhalf", "pays wrongly: the player is over: nothing", "sevenhalf/4.4/draw-at-raised")
         assert result.failure is None or result.failure.clause == "sevenhalf-5.4"
+
+
+class BackwardsTable(Table):
+    """A table that reads the amount of a bet with the least significant byte first."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        return super().hears(little_endian(data, 3) if data.startswith(b"BET") else data)
+
+
+@pytest.mark.parametrize("case_id", ["blackjack/4.1/ply-at-start", "blackjack/4.2/bet-at-bet"])
+def test_the_first_message_of_an_answer_shows_that_integers_are_read_backwards(case_id: str) -> None:
+    room = HOUSE_ROOMS["blackjack"]
+    house = HouseFixture(room)
+    house.table = lambda: BackwardsTable(room, {}, honest, 1, strict=False)
+    (result,) = asyncio.run(run_cases(house, room, [each for each in server_cases(room) if each.id == case_id]))
+    assert result.failure is not None
+    assert result.failure.clause == "blackjack-2.3"
+    assert str(result.failure.cause) == "it reads integers with the least significant byte first"
+
+
+class CarelessTable(Table):
+    """A table that takes every bet for one of 10 coins, and pays nothing back for a surrender."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        answers = super().hears(b"BET\0\0\0\x0a" if data.startswith(b"BET") else data)
+        return [b"RES\0L\0\0\0\0" if answer.startswith(b"RES\0L") else answer for answer in answers]
+
+
+def test_a_house_that_takes_every_bet_does_not_read_integers_backwards() -> None:
+    room = HOUSE_ROOMS["blackjack"]
+    house = HouseFixture(room)
+    house.table = lambda: CarelessTable(room, {}, honest, 1, strict=False)
+    cases = [each for each in server_cases(room) if each.id == "blackjack/4.5/surrender-at-turn"]
+    (result,) = asyncio.run(run_cases(house, room, cases))
+    assert result.failure is not None
+    assert result.failure.clause == "blackjack-5.3"
 
 
 def test_no_order_of_bytes_explains_a_close() -> None:

@@ -167,8 +167,11 @@ class AlteredConversation:
         amounts = sum(abs(getattr(line.message, "coins", 0)) for line in conversation.lines)
         return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
 
-    def is_explained_by_reading(self, dialect: Dialect) -> bool:
-        """Whether the end has answered rightly all that the other end means in a dialect, and has not refused it."""
+    def is_explained_by_reading(self, dialect: Dialect, *, is_cut: bool = False) -> bool:
+        """Whether the end has answered rightly all that the other end means in a dialect, and has not refused it.
+
+        If the conversation `is_cut`, what the end has sent so far has to be right, and may be a refusal.
+        """
         reader = DialectReader(dialect)
         read = [(by, data if by == self.side else reader.feed(data)) for by, data in self.wire_log]
         conversation = Conversation(self.room, self._known_options, strict=self._strict)
@@ -177,6 +180,8 @@ class AlteredConversation:
         lines = conversation.lines
         if read == [*self.wire_log] or self.faults(conversation) or not lines or lines[-1].side != self.side:
             return False
+        if is_cut:
+            return True
         if conversation.deadline is not None or conversation.incomplete(self.side):  # it still owes an answer
             return False
         return message_code(lines[-1].message) not in REFUSAL_CODES
@@ -271,21 +276,28 @@ def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | N
 
 
 def byte_order_cause(
-    room: HouseRoom, conversation: Conversation, wire_log: WireLog, known_options: Any, *, strict: bool
+    room: HouseRoom,
+    conversation: Conversation,
+    wire_log: WireLog,
+    known_options: Any,
+    *,
+    strict: bool,
+    is_cut: bool = False,
 ) -> Cause | None:
     """Return a cause if a house has answered integers of the client rightly by the opposite order of their bytes.
 
     This is no proof: a house that accepts every integer answers so, too. Another conversation has to show that it
-    does not answer the same integers rightly by the order of the protocol. The arguments are those of `likely_cause`.
+    does not answer the same integers rightly by the order of the protocol. `is_cut`: the conversation was ended at a
+    wrong message, so that the rest of the answer is unknown. The other arguments are those of `likely_cause`.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, HOUSE)
-    return _reading_cause(altered, LITTLE_ENDIAN)
+    return _reading_cause(altered, LITTLE_ENDIAN, is_cut=is_cut)
 
 
-def _reading_cause(altered: AlteredConversation, description: str) -> Cause | None:
+def _reading_cause(altered: AlteredConversation, description: str, *, is_cut: bool = False) -> Cause | None:
     """The cause of a house that reads what a client sends in the dialect with this description."""
     for dialect in dialects(altered.room.name):
-        if dialect.description == description and altered.is_explained_by_reading(dialect):
+        if dialect.description == description and altered.is_explained_by_reading(dialect, is_cut=is_cut):
             return Cause(READINGS[description], clause=f"{altered.room.name}-{dialect.section}")
     return None
 

@@ -231,7 +231,8 @@ class Experiments:
     async def _find_byte_order(self, messages: Sequence[bytes]) -> Cause | None:
         """Return a cause if the house answers integers rightly only by the opposite order of their bytes.
 
-        A conversation without a fault shows nothing: it may have ended before the integers mattered.
+        A conversation without a fault shows nothing: it may have ended before the integers mattered. Where an answer
+        has several messages, the first wrong one ends the conversation: then both orders have to show the cause.
         """
         swapped = self._with_swapped_integers(messages)
         if swapped == messages or not self._has_time():
@@ -241,14 +242,19 @@ class Experiments:
             return None
         control = await self._conversations.send_quickly(messages, WHOLE)
         cause = self._byte_order_cause(probe)
-        return cause if cause is not None or control.fault is None else self._byte_order_cause(control)
+        if cause is not None or control.fault is None:
+            return cause
+        if (cause := self._byte_order_cause(control)) is not None:
+            return cause
+        return self._byte_order_cause(probe, is_cut=True) and self._byte_order_cause(control, is_cut=True)
 
-    def _byte_order_cause(self, probe: ScriptedClient) -> Cause | None:
-        """As `byte_order_cause`; no order of bytes explains a close."""
-        if probe.fault is not None and probe.fault.verdict.violation.kind is FoundKind.CLOSED:
+    def _byte_order_cause(self, probe: ScriptedClient, *, is_cut: bool = False) -> Cause | None:
+        """As `byte_order_cause`; no order of bytes explains a close, nor a conversation that ends with a silence."""
+        kind = None if probe.fault is None else probe.fault.verdict.violation.kind
+        if kind is FoundKind.CLOSED or (is_cut and kind is not FoundKind.MESSAGE):
             return None
         room, options, strict = self._test_data.room, self._config.known_options, self._config.strict
-        return byte_order_cause(room, probe.conversation, probe.wire_log, options, strict=strict)
+        return byte_order_cause(room, probe.conversation, probe.wire_log, options, strict=strict, is_cut=is_cut)
 
     async def _compare(
         self,
