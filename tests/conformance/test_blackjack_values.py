@@ -48,6 +48,11 @@ def test_a_right_round_with_an_ace_refutes_the_other_values_of_aces() -> None:
     assert "counts every ace as 11" in found, "it is the same here"
 
 
+def test_a_hand_of_three_aces_shows_that_only_one_of_them_is_counted_as_1() -> None:
+    aces = [*dealt("AH", "AD", "6D"), MOV["H"], CRD["C"]["5C"], TRN, MOV["H"], CRD["C"]["AS"], Res("L", 0)]
+    assert explaining(*aces) == {"counts only one ace of a hand as 1, and the others as 11"}
+
+
 def test_a_bank_may_count_its_own_aces_wrongly_and_those_of_the_client_rightly() -> None:
     wrong = [*dealt("9H", "8S", "9D"), MOV["S"], CRD["S"]["6H"], CRD["S"]["AH"], Res("W", 20)]
     assert "counts every ace as 11, in the bank's hand only" in explaining(*wrong)

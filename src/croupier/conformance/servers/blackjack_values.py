@@ -24,11 +24,14 @@ type Points = Callable[[Sequence[str]], int]
 type AceRule = Literal["one", "eleven", "all alike", "below 21"]
 """How aces are counted: always 1, always 11, all of them 11 or all of them 1, or 11 only if that makes less than 21."""
 
+ACE_EXTRA: Final = 10
+"""How much more an ace counts as 11 than as 1."""
+
 
 def _with_aces(rule: AceRule, cards: Sequence[str]) -> int:
     """The total of cards with this rule for aces."""
     low, aces = hand_total(cards).low, sum(card[0] == "A" for card in cards)
-    extra = {"one": 0, "eleven": 10 * aces, "all alike": 10 * aces, "below 21": 10 * (aces > 0)}[rule]
+    extra = {"one": 0, "eleven": aces, "all alike": aces, "below 21": aces > 0}[rule] * ACE_EXTRA
     limit = {"one": 0, "eleven": 1 << 30, "all alike": TARGET_TOTAL, "below 21": TARGET_TOTAL - 1}[rule]
     return low + extra if low + extra <= limit else low
 
@@ -38,14 +41,21 @@ def _when_dealt(cards: Sequence[str]) -> int:
     total = 0
     for card in cards:
         value = RANK_VALUES[card[0]]
-        total += value + 10 if card[0] == "A" and total + value + 10 <= TARGET_TOTAL else value
+        total += value + ACE_EXTRA if card[0] == "A" and total + value + ACE_EXTRA <= TARGET_TOTAL else value
     return total
+
+
+def _with_one_lowered(cards: Sequence[str]) -> int:
+    """The total of cards if all aces count 11, but one of them 1 where that would be too much."""
+    low, aces = hand_total(cards).low, sum(card[0] == "A" for card in cards)
+    total = low + ACE_EXTRA * aces
+    return total - ACE_EXTRA if aces and total > TARGET_TOTAL else total
 
 
 def _with_values(changed: Mapping[str, int], cards: Sequence[str]) -> int:
     """The total of cards of which some ranks have other values."""
     low = sum(changed.get(card[0], RANK_VALUES[card[0]]) for card in cards)
-    return low + 10 if low + 10 <= TARGET_TOTAL and any(card[0] == "A" for card in cards) else low
+    return low + ACE_EXTRA if low + ACE_EXTRA <= TARGET_TOTAL and any(card[0] == "A" for card in cards) else low
 
 
 def _explains(client_points: Points, bank_points: Points, lines: Sequence[DialogueLine]) -> bool:
@@ -86,6 +96,7 @@ ACE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts every ace as 1": partial(_with_aces, "one"),
     "counts every ace as 11": partial(_with_aces, "eleven"),
     "counts either all aces of a hand as 11 or all as 1": partial(_with_aces, "all alike"),
+    "counts only one ace of a hand as 1, and the others as 11": _with_one_lowered,
     "counts an ace as 11 only if that makes less than 21": partial(_with_aces, "below 21"),
     "counts an ace as 11 for ever if that was right when it came": _when_dealt,
 }
