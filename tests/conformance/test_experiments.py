@@ -150,6 +150,19 @@ def test_a_house_that_takes_every_bet_does_not_read_integers_backwards() -> None
     assert result.failure.clause == "blackjack-5.3"
 
 
+@pytest.mark.parametrize(
+    ("name", "clause"),
+    [
+        ("pays wrongly: a surrender pays back a half, rounded up", "5.3"),
+        ("pays wrongly: a tie: the wrong winner", "3.10"),
+        ("pays wrongly: a hit makes 21: the gain instead", "5.1"),
+    ],
+)
+def test_a_fault_that_luck_decides_is_not_blamed_on_clients_that_play_at_once(name: str, clause: str) -> None:
+    result = run_mutant("blackjack", name, "blackjack/1.2/many-at-once")
+    assert result.failure is None or result.failure.clause == f"blackjack-{clause}"
+
+
 def test_no_order_of_bytes_explains_a_close() -> None:
     name = "closes: PLY (MON): without a goodbye, before the first round"
     result = run_mutant("blackjack", name, "blackjack/2.2/every-frame")

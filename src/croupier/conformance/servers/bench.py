@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from random import Random
 from typing import Final
@@ -17,7 +17,7 @@ from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDete
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
-from croupier.conformance.servers.scenarios import hang_up_after, send_each
+from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
@@ -45,6 +45,9 @@ LEAVING_TRIES: Final = 2
 MAX_SLOW_TRIES: Final = 30
 """How often a case is played slowly to find the message that a wrong answer belongs to: the cards may prevent it."""
 
+MAX_ROUNDS_ALONE: Final = 4
+"""How many times as many clients as have played at once play alone before playing at once is what makes them fail."""
+
 MAX_REFUSAL_TRIES: Final = 5
 """A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
 
@@ -65,6 +68,7 @@ class HouseBench(Bench):
         self._process = config.server
         self._serves_several = False
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
+        self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
 
     @property
     def lanes(self) -> int:
@@ -140,7 +144,13 @@ class HouseBench(Bench):
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
         failure, clock = attempt.failure, asyncio.get_running_loop().time
-        if attempt.outcome is not Outcome.FAIL or failure is None or not self._experiment_seconds:
+        if attempt.outcome is not Outcome.FAIL or failure is None:
+            return attempt
+        if not case.is_concurrent:
+            self._broken_alone.add(failure.clause)
+        elif failure.clause in self._broken_alone:
+            return attempt
+        if not self._experiment_seconds:
             return attempt
         if failure.cause is not None and failure.cause.dialect is not None:
             return attempt
@@ -153,7 +163,7 @@ class HouseBench(Bench):
             self._test_data, self._conversations, self._close_detector, self._config, lambda: clock() < end
         )
         if attempt.steps and case.is_concurrent:
-            attempt = await self._explain_concurrent(case, attempt)
+            attempt = await self._explain_concurrent(case, attempt, lambda: clock() < end)
         elif attempt.steps:
             describe = partial(self._failure, case, Outcome.FAIL)
             attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)
@@ -163,12 +173,18 @@ class HouseBench(Bench):
         self._experiment_seconds = max(0.0, self._experiment_seconds - (clock() - started_at))
         return attempt
 
-    async def _explain_concurrent(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
-        """Blame the independence of connections if a client alone passes."""
-        alone = dataclasses.replace(case, scenarios=case.scenarios[:1])
-        probes = [*await self._try(alone, 0, is_patient=False), *await self._try(alone, 1, is_patient=False)]
-        if any(probe.fault for probe in probes):
-            return attempt
+    async def _explain_concurrent(
+        self, case: HouseServerCase, attempt: Attempt, has_time: Callable[[], bool]
+    ) -> Attempt:
+        """Blame the independence of connections if as many clients, one after the other, pass: luck may decide."""
+        scenario = play_together(1, self._test_data.sample_game[0])
+        alone = dataclasses.replace(case, scenarios=(scenario,), is_concurrent=False)
+        for number in range(MAX_ROUNDS_ALONE * len(case.scenarios)):
+            (probe,) = await self._try(alone, number, is_patient=False)
+            if probe.fault:
+                return attempt
+            if number and not has_time():
+                break
         cause = Cause("it serves one client after the other") if await self._conversations.is_serial() else None
         return attempt.blamed(self._test_data.shared_clauses["tables"], cause)
 

@@ -208,7 +208,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "tables",
             "many-at-once",
             f"{CONCURRENT_CLIENTS} clients play at the same time, each at a table of its own",
-            *[play_together(CONCURRENT_CLIENTS, game[0], 3)] * CONCURRENT_CLIENTS,
+            *[play_together(CONCURRENT_CLIENTS, game[0])] * CONCURRENT_CLIENTS,
             is_concurrent=True,
             rank=CONCURRENT_RANK,
         ),

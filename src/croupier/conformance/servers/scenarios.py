@@ -18,6 +18,9 @@ MAX_MESSAGES: Final = 60
 POLL_SECONDS: Final = 0.01
 """The pause between two checks whether the other clients have started."""
 
+CONCURRENT_GAMES: Final = 3
+"""How many games each of the clients plays that play at the same time."""
+
 MAX_REFUSALS: Final = 3
 """After this many refusals in a row of allowed messages the client gives up."""
 
@@ -185,7 +188,7 @@ def play_at_random(context: ScenarioContext, games: int, invalid_rate: float) ->
 
 
 @scenario
-def play_together(context: ScenarioContext, clients: int, first: object, games: int) -> ClientScript:
+def play_together(context: ScenarioContext, clients: int, first: object) -> ClientScript:
     """Start a game, wait until this many clients have, and play on at random."""
     yield context.encoded(first)
     context.started_clients["begun"] += 1
@@ -193,7 +196,7 @@ def play_together(context: ScenarioContext, clients: int, first: object, games: 
         if context.started_clients["begun"] == clients:
             break
         yield Wait(POLL_SECONDS)
-    return (yield from play_at_random(games, 0.1)(context))
+    return (yield from play_at_random(CONCURRENT_GAMES, 0.1)(context))
 
 
 def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> object | None:
