@@ -155,6 +155,16 @@ def test_a_number_that_the_house_has_sent_in_the_same_bytes_is_spelled_rightly()
         assert bool(explain(SEVENHALF, None, b"", heard, side=CLIENT)) == has_cause
 
 
+@pytest.mark.parametrize("balance", [b"\x0d\x0a\x0d\x0a", b"\x3f\xff\xff\xff", b"\x20\x20\x20\x20"])
+def test_a_number_that_is_a_little_too_large_is_spelled_rightly(balance: bytes) -> None:
+    more = (int.from_bytes(balance) + 1).to_bytes(4)
+    heard = Conversation(BLACKJACK)
+    for side, data in ((CLIENT, b"PLY"), (HOUSE, b"MON" + balance), (CLIENT, b"BET" + more)):
+        heard.on_data(side, data, 0.0)
+    assert [fault.verdict.party for fault in heard.faults] == [CLIENT]
+    assert explain(BLACKJACK, None, b"", heard, side=CLIENT) == ""
+
+
 @pytest.mark.parametrize(("gain", "has_cause"), [(b"GAIN \xf5\xff\xff\x9c", True), (b"", False)])
 def test_integers_are_read_backwards_only_by_a_house_that_answers_to_the_end(gain: bytes, has_cause: bool) -> None:
     heard = Conversation(SEVENHALF)

@@ -58,7 +58,7 @@ def likely_cause(
     if fault is None:
         found = _dialect_between(room, expected, actual)
         return _cause_of_dialect(room, found) if found else None
-    if side == CLIENT and _repeats_number(conversation, fault):
+    if side == CLIENT and _resembles_number(conversation, fault):
         return None
     return (
         _explain_by_dialect(altered)
@@ -261,11 +261,12 @@ def _explain_by_dialect(altered: AlteredConversation) -> Cause | None:
     return fallback
 
 
-def _repeats_number(conversation: Conversation, fault: Fault) -> bool:
-    """Whether a client has sent a number as the house has sent it: then it is spelled rightly, and only too large."""
+def _resembles_number(conversation: Conversation, fault: Fault) -> bool:
+    """Whether a client has sent a number of the house, or a little more: it is spelled rightly, and only too large."""
     lines = conversation.lines[: fault.line_count]
     numbers = {line.message.coins for line in lines if line.side == HOUSE and hasattr(line.message, "coins")}
-    return bool(lines) and getattr(lines[fault.sent_index].message, "coins", None) in numbers
+    sent = getattr(lines[fault.sent_index].message, "coins", None) if lines else None
+    return sent is not None and any(0 <= sent - number <= number // 8 for number in numbers)
 
 
 def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | None:
