@@ -56,6 +56,11 @@ class Case:
     dialect: str = ""
 
     @property
+    def runs_alone(self) -> bool:
+        """Whether no other case may run at the same time."""
+        return False
+
+    @property
     def id(self) -> str:
         """`ROOM/SECTION/SLUG`: `kuhn/4.3/check-bet-fold-p1`."""
         return f"{self.room}/{self.section}/{self.slug}"

@@ -104,9 +104,12 @@ class CaseRunner:
         """Take the cases that are to be started now."""
         due: list[Case] = []
         lanes = 1 if self._restarts else self._bench.lanes
-        occupied = sum(not case.beside for case in running.values())
-        while waiting and occupied + len(due) < lanes:
-            due.append(waiting.popleft())
+        occupants = [case for case in running.values() if not case.beside]
+        while waiting and len(occupants) < lanes:
+            if occupants and (occupants[-1].runs_alone or waiting[0].runs_alone):
+                break
+            occupants.append(waiting.popleft())
+            due.append(occupants[-1])
         if (self.results and self._bench.can_run_beside) or not (due or running):
             due += beside
             beside.clear()

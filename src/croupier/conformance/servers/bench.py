@@ -14,6 +14,7 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.components import VALID_INPUT_RANK
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
@@ -21,7 +22,7 @@ from croupier.conformance.servers.scenarios import hang_up_after, play_together,
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
-from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -29,6 +30,9 @@ from croupier.core.session import Address
 MAX_PARALLEL_CASES: Final = 8
 SLOW_ANSWER_SECONDS: Final = 0.01
 """Several cases run at once if answers usually take longer than this, and the server can serve several clients."""
+
+MAX_SLOWDOWN: Final = 2.0
+"""How much longer than its slowest answer so far an answer may take at a server that serves several clients at once."""
 
 MAX_EXPERIMENT_SECONDS: Final = 4.0
 MAX_TOTAL_EXPERIMENT_SECONDS: Final = 12.0
@@ -66,15 +70,18 @@ class HouseBench(Bench):
         self._strict = config.strict
         self._close_detector = ProvokedCloseDetector(test_data, self._conversations)
         self._process = config.server
-        self._serves_several = False
+        self._serves_several: bool | None = None
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
 
     @property
     def lanes(self) -> int:
         """How many cases may run at once: several only if the tester spends most of its time waiting for answers."""
-        is_waiting = self._conversations.average_seconds > SLOW_ANSWER_SECONDS
-        return MAX_PARALLEL_CASES if self._serves_several and is_waiting else 1
+        return MAX_PARALLEL_CASES if self._serves_several and self._is_waiting else 1
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._conversations.average_seconds > SLOW_ANSWER_SECONDS
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
@@ -92,6 +99,8 @@ class HouseBench(Bench):
             cause = self._process.leaving_cause
             failure = Failure(case.clause, "a server that serves the next client", "the end of the server")
             return Attempt(Outcome.FAIL, failure=failure.explained(cause))
+        if self._serves_several is None and self._is_waiting and case.rank > VALID_INPUT_RANK:
+            self._serves_several = await self._plays_at_once()
         probes = await self._try(case, number, is_patient=is_patient)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
@@ -110,7 +119,6 @@ class HouseBench(Bench):
         ]
         if missed:
             return await self._missed(case, missed[0])
-        self._serves_several = self._serves_several or case.is_concurrent
         return self._passed(case, probes)
 
     async def confirm(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
@@ -187,6 +195,23 @@ class HouseBench(Bench):
                 break
         cause = Cause("it serves one client after the other") if await self._conversations.is_serial() else None
         return attempt.blamed(self._test_data.shared_clauses["tables"], cause)
+
+    async def _plays_at_once(self) -> bool:
+        """Whether several clients play as if each were alone: nothing is wrong, and none has to wait for the others.
+
+        Where one conversation teaches how to judge the next ones, this is not tried.
+        """
+        if self._conversations.learns:
+            return False
+        limit = MAX_SLOWDOWN * self._conversations.timeout.slowest_seconds
+        together = play_together(MAX_PARALLEL_CASES, self._test_data.sample_game[0])
+        clause, scenarios = self._test_data.shared_clauses["tables"], (together,) * MAX_PARALLEL_CASES
+        case = HouseServerCase(clause=clause, slug="at-once", title="", scenarios=scenarios, is_concurrent=True)
+        try:
+            probes = await self._try(case, 0, is_patient=True)
+        except TargetGone:
+            return False
+        return all(probe.fault is None and probe.slowest_seconds <= limit for probe in probes)
 
     def _is_tolerated(self, case: HouseServerCase) -> bool:
         """Whether the house may accept what is sent, or refuse it."""

@@ -87,6 +87,11 @@ class Conversations:
         self._address: Address = ("", 0)
 
     @property
+    def learns(self) -> bool:
+        """Whether a conversation shows how to judge the next ones."""
+        return self._referees is not None
+
+    @property
     def lets_nobody_play(self) -> bool:
         """Whether no game has begun in the run because no client can pay for one."""
         return not self._has_seen_game and self._poor_clients >= MIN_POOR_CLIENTS

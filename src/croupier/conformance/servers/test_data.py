@@ -107,6 +107,11 @@ class HouseServerCase(Case):
     delivery: Delivery = WHOLE
     judges_deals: bool = False
 
+    @property
+    def runs_alone(self) -> bool:
+        """See `Case.runs_alone`: it knows how many clients play, or all that was dealt before."""
+        return self.is_concurrent or self.judges_deals
+
 
 @dataclass(frozen=True)
 class FarewellRule:
