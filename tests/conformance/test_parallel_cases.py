@@ -7,9 +7,11 @@ import pytest
 
 from croupier.conformance.results import Outcome
 from croupier.conformance.servers.bench import MAX_PARALLEL_CASES
+from croupier.conformance.servers.conversing import Conversations
+from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase
-from croupier.conformance.suite import Attempt, Bench
+from croupier.conformance.suite import Attempt, Bench, Config, find_suite
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, new_bench
@@ -57,6 +59,17 @@ def test_several_cases_run_at_once_if_clients_do_not_wait_for_each_other(
         return before, bench.lanes
 
     assert asyncio.run(try_cases()) == (1, lanes)
+
+
+def test_a_house_that_is_slow_need_not_serve_one_client_after_the_other() -> None:
+    async def find_out() -> bool:
+        room = HOUSE_ROOMS["blackjack"]
+        config = Config(seed=0, timeout=2.0)
+        conversations = Conversations(find_suite(room, "server").test_data, SlowHouse(room, 0.3, 0.3), config)
+        await conversations.play(send_each(b"PLY"))
+        return await conversations.is_serial()
+
+    assert not asyncio.run(find_out())
 
 
 class CountingBench(Bench):
