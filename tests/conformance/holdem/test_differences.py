@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from croupier.conformance.holdem.differences import Difference, wrong_blinds_of_two
+from croupier.conformance.holdem.differences import Difference, differences, wrong_blinds_of_two
 
 ANN, BOB = "ann", "bob"
 
@@ -34,3 +34,10 @@ def test_reversed_blinds_are_described_by_who_has_posted_them() -> None:
 )
 def test_other_games_have_no_reversed_blinds(found: dict[str, Any]) -> None:
     assert wrong_blinds_of_two(game_of_two(ANN, 10, 20), found) is None
+
+
+@pytest.mark.parametrize(("found", "is_right"), [(["2", "1"], True), (["2", "3"], False), (["2"], False)])
+def test_the_players_of_a_pot_have_no_order(found: list[str], *, is_right: bool) -> None:
+    expected = {"pots": [{"size": 30, "players": ["$ann", "$bob"]}]}
+    pots = {"pots": [{"size": 30, "players": found}]}
+    assert is_right is not any(differences(expected, pots, {"ann": "1", "bob": "2"}))

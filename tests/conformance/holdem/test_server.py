@@ -175,6 +175,8 @@ def change_open_points(reply: Reply) -> Reply:
                 when = datetime.fromisoformat(game["turn"]["expiry"])
                 game["turn"]["expiry"] = f"{when:%Y-%m-%d %H:%M:%S.%f} +0000 UTC"
             game["cards"]["hole"] = game["cards"]["hole"] or None
+            for pot in game["pots"]:
+                pot["players"].reverse()
     return (reply if parsed is None else reply.with_json(parsed))._replace(status=status, headers=headers)
 
 

@@ -93,7 +93,7 @@ def differences(expected: Any, found: Any, bindings: dict[str, str], path: str =
     """Yield the differences between expected and received JSON.
 
     A `$name` in the expectation stands for its value in `bindings`; an unbound name is bound. Cards and the expiry of a
-    turn are not compared, and keys that the expectation lacks are ignored.
+    turn are not compared, nor is the order of the players of a pot; keys that the expectation lacks are ignored.
     """
     if path.endswith("expiry") or (path == "cards.hole" and not expected and not found):
         return
@@ -107,6 +107,9 @@ def differences(expected: Any, found: Any, bindings: dict[str, str], path: str =
         if len(expected) != len(found):
             yield Difference(path, expected, found)
             return
+        if path.endswith(".players"):
+            order = [bindings.get(name.removeprefix("$")) for name in expected]
+            found = sorted(found, key=lambda player: order.index(player) if player in order else len(order))
         for index, (value, other) in enumerate(zip(expected, found, strict=True)):
             yield from differences(value, other, bindings, f"{path}[{index}]")
     elif isinstance(expected, str) and isinstance(found, str) and {expected, found} <= CARD_NUMBERS.keys():
