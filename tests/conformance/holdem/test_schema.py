@@ -44,6 +44,11 @@ def part(name: str, **values: Any) -> Callable[[Any], None]:
     return lambda game_object: game_object[name].update(values)
 
 
+def idle(**values: Any) -> Callable[[Any], None]:
+    """Change the Turn of a Game in which no hand is running."""
+    return lambda game_object: game_object.update(pots=[{"size": 0, "players": []}], turn=values)
+
+
 INVALID_GAMES: dict[str, tuple[Callable[[Any], None], str]] = {
     "no table": (lambda game_object: game_object.pop("table"), "5.3"),
     "an amount as text": (player(wealth="20"), "5.7"),
@@ -52,6 +57,8 @@ INVALID_GAMES: dict[str, tuple[Callable[[Any], None], str]] = {
     "another state": (player(state="waiting"), "5.7"),
     "no handle": (lambda game_object: game_object["table"][0].pop("handle"), "5.7"),
     "no expiry": (lambda game_object: game_object["turn"].pop("expiry"), "5.10"),
+    "a running hand with nobody's turn": (lambda game_object: game_object.update(turn={}), "5.10"),
+    "a wrong number in nobody's turn": (idle(playerID=None, bet_so_far="0"), "5.10"),
     "a time in words": (part("turn", expiry="soon"), "5.11"),
     "a ten as 10": (part("cards", hole=["10C", "AS"]), "5.4"),
     "one hole card": (part("cards", hole=["AS"]), "5.5"),
@@ -78,6 +85,8 @@ CHOICES: dict[str, tuple[Callable[[Any], None], Outcome]] = {
         lambda game_object: game_object.update(gameID=game_object["gameID"].upper()),
         Outcome.CHOICE,
     ),
+    "nobody's turn without values": (idle(), Outcome.CHOICE),
+    "nobody's turn with nulls": (idle(playerID=None, bet_so_far=0, bet_to_player=0, expiry=None), Outcome.CHOICE),
 }
 
 

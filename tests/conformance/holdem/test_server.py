@@ -170,8 +170,9 @@ def change_open_points(reply: Reply) -> Reply:
     for game in games:
         if isinstance(game, dict) and "turn" in game:
             game["round"] = 1
-            game["turn"] = (game["turn"]["playerID"] and game["turn"]) or None
-            if game["turn"]:
+            if not game["turn"]["playerID"]:
+                game["turn"] = {0: {}, 1: dict.fromkeys(game["turn"])}.get(len(game["table"]))
+            else:
                 when = datetime.fromisoformat(game["turn"]["expiry"])
                 game["turn"]["expiry"] = f"{when:%Y-%m-%d %H:%M:%S.%f} +0000 UTC"
             game["cards"]["hole"] = game["cards"]["hole"] or None

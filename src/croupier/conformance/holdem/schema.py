@@ -13,7 +13,7 @@ from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.engine.streets import STREET_CARDS, STREET_NAMES
-from croupier.rooms.holdem.observed.state_reader import read_games
+from croupier.rooms.holdem.observed.state_reader import BLANK_TURN, read_games
 from croupier.rooms.holdem.wire import Dialect, Game
 
 GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -100,7 +100,7 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[HttpDeviation]:
         yield from _player_errors(player)
     turn = found.get("turn")
     if isinstance(turn, dict):
-        yield from _turn_errors(turn)
+        yield from _turn_errors(turn, is_idle=not any(_size(pot) for pot in _items(found.get("pots"))))
     if isinstance(found.get("cards"), dict):
         yield from _cards_errors(found["cards"], dialect)
     pots = _items(found.get("pots"))
@@ -127,7 +127,13 @@ def _player_errors(found: Any) -> Iterator[HttpDeviation]:
         yield deviation("holdem-5.7", "the state active, folded or called", _short(found["state"]))
 
 
-def _turn_errors(found: Mapping[str, Any]) -> Iterator[HttpDeviation]:
+def _turn_errors(found: Mapping[str, Any], *, is_idle: bool) -> Iterator[HttpDeviation]:
+    """Yield the deviations of a Turn. While no hand is running, its values may be missing."""
+    blank = [key for key in OBJECT_KEYS["holdem-5.10"] if found.get(key) is None]
+    if is_idle and blank and not found.get("playerID"):
+        wanted = "the values of a Turn also while it is nobody's"
+        yield deviation("holdem-5.12", wanted, f"no {', '.join(blank)}", Outcome.CHOICE)
+        found = {**BLANK_TURN, **{key: value for key, value in found.items() if value is not None}}
     yield from _object_errors(found, "holdem-5.10")
     expiry = found.get("expiry")
     if not isinstance(expiry, str) or not found.get("playerID"):
@@ -201,6 +207,10 @@ def guid_errors(found: Any, what: str) -> Iterator[HttpDeviation]:
     """Yield the deviations of a GUID in form."""
     if isinstance(found, str) and not GUID_PATTERN.fullmatch(found):
         yield deviation("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)
+
+
+def _size(pot: Any) -> Any:
+    return pot.get("size") if isinstance(pot, dict) else None
 
 
 def _items(found: Any) -> list[Any]:
