@@ -496,6 +496,18 @@ class EitherFirstButton(Seats):
         return super().pass_button(dealt)
 
 
+class HighestFreeSeat(Seats):
+    """A newcomer gets the free seat with the highest number, but the first player that with the lowest."""
+
+    __slots__ = ()
+
+    def _take_seat(self, participant: Participant) -> None:
+        free = [chair for chair, taken in enumerate(self._chairs) if taken is None]
+        participant.chair = free[-1 if self.seated_participants else 0]
+        participant.chips = self._stack
+        self._chairs[participant.chair] = participant
+
+
 class SkippingButton(BackwardButton):
     """The button goes on by two players."""
 

@@ -20,6 +20,7 @@ from tests.conformance.holdem.faulty_programs import (
     FAULTY_SERVERS,
     EitherFirstButton,
     FaultyServer,
+    HighestFreeSeat,
     Reply,
     of_players,
     of_turn,
@@ -178,6 +179,7 @@ def change_open_points(reply: Reply) -> Reply:
             game["cards"]["hole"] = game["cards"]["hole"] or None
             for pot in game["pots"]:
                 pot["players"].reverse()
+            game["table"] = game["table"][1:] + game["table"][:1]
     return (reply if parsed is None else reply.with_json(parsed))._replace(status=status, headers=headers)
 
 
@@ -198,6 +200,17 @@ def test_a_first_button_at_any_player_is_no_fault(monkeypatch: pytest.MonkeyPatc
     results = check(select(FAST_CASES, "holdem/4")[::part], faulty=faulty)
     assert not_passed(results) == []
     assert Counter(result.outcome for result in results)[Outcome.PASS] >= 20 / part
+
+
+@pytest.mark.parametrize("part", extended([4, 1], 1))
+def test_newcomers_may_sit_anywhere(part: int) -> None:
+    seats = "holdem/3.5/the-lowest-free-seat"
+    cases = select(FAST_CASES, "holdem/5")[::part] + select(FAST_CASES, seats)
+    results = check(cases, faulty=FaultyServer(frozenset(), table=with_seats(HighestFreeSeat)))
+    assert [result.case for result in results if not result.is_good] == []
+    outcomes = {result.case: result.outcome for result in results}
+    assert outcomes[seats] is Outcome.CHOICE
+    assert Counter(outcomes.values())[Outcome.PASS] >= 20 / part
 
 
 def test_a_ruling_makes_games_open_to_requests() -> None:

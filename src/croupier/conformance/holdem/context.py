@@ -54,6 +54,7 @@ class HoldemContext(Exchange):
         super().__init__(server)
         self.refereed_games = RefereedGames(server, is_enabled=is_refereed and server.dialect == "readme")
         self.timeout = timeout  # time limit in seconds, None without a limit
+        self.shown_handles: dict[str, Sequence[str]] = {}  # the names at each table, when it was last so full
         self._games: set[str] = set()
         self._unnamed_openers: list[str] = []  # roles with a seat in a game that POST /games/ did not name
         self._is_closing = False
@@ -334,6 +335,9 @@ class HoldemContext(Exchange):
         Raises CaseAborted if rules are broken: more differences would only be consequences.
         """
         is_readable = not any(error.outcome is Outcome.FAIL for error in self.add_deviations(shown.errors))
+        for game in shown.games:
+            handles = [player.handle for player in game.table]
+            self.shown_handles[game.game_id] = max(handles, self.shown_handles.get(game.game_id, ()), key=len)
         role = self._viewer
         if role is None:
             return

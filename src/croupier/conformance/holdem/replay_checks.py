@@ -21,9 +21,11 @@ from croupier.conformance.holdem.replay_tables import (
     CLAUSES_BY_OPERATION,
     FOLD_REASON,
     FORBIDDEN,
+    HANDLE_PATTERN,
     HSPE_GO_CLAUSES,
     IDLE_CLAUSE,
     IDLE_FIELDS,
+    JOIN_GAME_REQUEST,
     LEAVING_CLAUSES,
     LOGIN_CLAUSES,
     NOT_FOUND,
@@ -32,6 +34,7 @@ from croupier.conformance.holdem.replay_tables import (
     READING_CLAUSES,
     REFUSALS,
     RULED_HEADERS,
+    SEAT_CLAUSE,
     SETUP_CLAUSES,
     SUCCESS_CLAUSES,
     TOO_MANY_REQUESTS,
@@ -51,6 +54,7 @@ from croupier.core.http_transcript import (
     match_response,
 )
 from croupier.core.transcript import Transcript
+from croupier.rooms.holdem.observed.differences import rotated
 
 
 class ReplayChecks:
@@ -71,6 +75,7 @@ class ReplayChecks:
         self._context = context
         self._bindings = bindings
         self._chip_corrections = chip_corrections
+        self._seating = seating(transcript)
 
     async def compare(
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse, response: ReceivedResponse
@@ -85,7 +90,9 @@ class ReplayChecks:
             return
         for name, value in expected.headers:
             if name == FOLD_REASON and bool(value) != (name.lower() in response.headers):
-                await self._context.get_game(NOBODY, request.path.split("/")[2])  # the fold, or the bet, may show there
+                game = request.path.split("/")[2]
+                await self._context.get_game(NOBODY, game)  # the fold, or the bet, may show there
+                self._require_seats(game)
             self._check_header(name, value, response)
         if expected.status < 300 and not QUOTED_PATTERN.fullmatch(expected.body):
             self._check_body(role, request, route, expected, response)
@@ -104,6 +111,8 @@ class ReplayChecks:
         """
         if response.status == expected.status:
             return True
+        if "/players/" in request.path:
+            self._require_seats(request.path.split("/")[2])
         wanted, found = expected.status, response.status
         if found == TOO_MANY_REQUESTS:
             raise NotReached("the server limits the rate of requests: status 429")
@@ -292,6 +301,7 @@ class ReplayChecks:
         expected = self._adapt_expected(wanted)
         is_game = isinstance(wanted, dict) and isinstance(wanted.get("turn"), dict)
         if is_game and isinstance(wanted["table"], list):
+            self._require_seats(found["gameID"], expected["table"])
             found = self._without_open_points(expected["table"], found)
             if (reversed_blinds := wrong_blinds_of_two(expected, found)) is not None:
                 _, due, posted = reversed_blinds
@@ -306,10 +316,13 @@ class ReplayChecks:
             )
 
     def _without_open_points(self, table: Sequence[Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a Game without what the document leaves open in a running hand.
+        """Return a Game without what the document leaves open: with which player the table begins (5.3).
 
-        These are empty pots, as in the document's example, and players who wait for the next hand (5.19, 5.20).
+        In a running hand these are also empty pots, as in the document's example, and players who wait for the next
+        hand (5.19, 5.20).
         """
+        first = table[0]["handle"] if table else ""
+        found = {**found, "table": rotated(found["table"], lambda player: player["handle"] == first)}
         if not found["turn"]["playerID"]:
             return found
         pots = [pot for pot in found["pots"] if pot["size"]]
@@ -323,6 +336,24 @@ class ReplayChecks:
         ]
         return {**found, "table": players, "pots": pots}
 
+    def _require_seats(self, game: str, table: Sequence[Any] = ()) -> None:
+        """Require that the players of a game sit in the order of a table, or of the transcript if that is of two.
+
+        It does not matter with whom the circle begins. The document does not say where a newcomer sits (3.5). Raises
+        CaseAborted in a case about that, after recording a choice, else NotReached.
+        """
+        handles = [player["handle"] for player in table]
+        if len(handles) <= 2 and game == self._bindings.get("game"):
+            handles = [self._context.user(role).name for role in self._seating]
+        shown = [handle for handle in self._context.shown_handles.get(game, ()) if handle in handles]
+        due = [handle for handle in handles if handle in shown]
+        if not due or rotated(shown, lambda handle: handle == due[0]) == due:
+            return
+        if self._clauses[0] != SEAT_CLAUSE:
+            raise NotReached("the players do not sit in the order in which they have joined")
+        self._context.add_deviation(SEAT_CLAUSE, f"the seats {', '.join(due)}", ", ".join(shown), Outcome.CHOICE)
+        raise CaseAborted
+
     def _adapt_expected(self, found: Any) -> Any:
         """Replace roles by the names of their users in expected JSON, and correct their chips."""
         if isinstance(found, list):
@@ -335,6 +366,14 @@ class ReplayChecks:
         name = self._context.users[role].name if role in self._context.users else role
         wealth = found["wealth"] + self._chip_corrections.get(role, 0) if isinstance(found.get("wealth"), int) else None
         return {**found, "handle": name} | ({} if wealth is None else {"wealth": wealth})
+
+
+def seating(transcript: Transcript) -> Sequence[str]:
+    """Return the roles of $game in the order of the seats: of the fullest table, or by joining if that is of two."""
+    shown = [line.text for line in transcript.lines if line.text.startswith('200 {"gameID": "$game"')]
+    table = max((HANDLE_PATTERN.findall(text) for text in shown), key=len, default=[])
+    joined = [line.peer for line in transcript.lines if line.text == JOIN_GAME_REQUEST]
+    return table if len(table) > 2 else list(dict.fromkeys(joined))
 
 
 def is_list(request: TranscriptRequest) -> bool:

@@ -21,6 +21,12 @@ OTHER_JOIN_PATTERN: Final = re.compile(r"POST /games/\$(?!game/)(\w+)/players/")
 MEMBERSHIP_PATTERN: Final = re.compile(r"(POST|DELETE) /games/\$(\w+)/players/?(?:\$\w+/?)?(?:\?\S*)?")
 """A request by which a user joins or leaves a game: its method, and the name of the game."""
 
+HANDLE_PATTERN: Final = re.compile(r'"handle": "(\w+)"')
+"""A player of a table."""
+
+SEAT_CLAUSE: Final = "holdem-3.5"
+"""Where a newcomer sits."""
+
 CLAUSES_BY_OPERATION: Final[Mapping[str, str]] = {
     operation.id: operation.clause
     for operation in OPERATIONS

@@ -1,7 +1,7 @@
 """Comparison of a displayed hold'em game with the state required by the rules, as violations with their clauses."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
@@ -30,7 +30,8 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
         clause = "holdem-3.10" if unexpected & observed.left_players else "holdem-5.20"
         yield Violation(clause, f"{', '.join(unexpected)} at the table", "only players of the hand")
     order = [player.player_id for player in game.table if player.player_id not in unexpected]
-    if order != [player for _, player in present]:
+    seated = [player for _, player in present]
+    if rotated(order, lambda player: player == seated[0]) != seated:
         yield Violation("holdem-5.3", f"the table {', '.join(order)}", "the players in the order of their seats")
     clause_counts.update(f"holdem-{number}" for number in ("5.8", "5.9", "5.10", "5.17", "5.20", "6.7"))
     total = sum(shown[player].wealth for _, player in present) + sum(pot.size for pot in game.pots)
@@ -65,6 +66,12 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
             yield Violation("holdem-5.7", found, "true for the player who has posted it, and for no other")
     yield from _compare_turn(observed, game, hand.turn, cause_clause, clause_counts)
     yield from _compare_pots(observed, game, clause_counts)
+
+
+def rotated[Value](circle: Sequence[Value], is_first: Callable[[Value], bool]) -> Sequence[Value]:
+    """Return the values of a circle from the first one that fits on; as they are if none does."""
+    at = next((index for index, value in enumerate(circle) if is_first(value)), 0)
+    return [*circle[at:], *circle[:at]]
 
 
 def _blind_of(observed: ObservedHand, seat: Seat) -> str:
