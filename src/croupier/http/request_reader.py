@@ -1,5 +1,6 @@
 """Reads HTTP/1.1 requests with httptools' parser, one head at a time."""
 
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote
 
@@ -19,7 +20,20 @@ MAX_KNOWN_REQUEST_BYTES: Final = 2048
 MAX_HEADERS: Final = 100
 """Maximum number of headers of a request, and of its trailers: a short header takes twenty times its size in memory."""
 
+FRAMING_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding"})
+"""The headers that say where a body ends."""
+
 HEAD_END: Final = b"\r\n\r\n"
+
+
+def framing_head(method: bytes, headers: Iterable[Header]) -> bytes:
+    """Return a head of a request with those of these headers that frame a body, b"" if there are none.
+
+    The parser takes a request that offers another protocol (`Upgrade`) for complete after its head; fed with this head,
+    it reads the body.
+    """
+    framing = [b"%b: %b\r\n" % header for header in headers if header[0].lower() in FRAMING_HEADERS]
+    return b"%b / HTTP/1.1\r\n%b\r\n" % (method, b"".join(framing)) if framing else b""
 
 
 class RequestReader:
@@ -74,9 +88,7 @@ class RequestReader:
         self.unparsed, self.offset = (data, stop) if stop < len(data) else (b"", 0)
         before, was_in_request = self._newest, self.is_in_head or self.body_owner
         try:
-            self._parser.feed_data(chunk)
-        except HttpParserUpgrade as upgrade:  # it is ignored: what follows is HTTP/1.1, too
-            self.unparsed, self.offset = chunk[upgrade.args[0] :] + self.unparsed[self.offset :], 0
+            self._parse(chunk)
         except HttpParserError:
             self.error = self.error or (400, "found what is no HTTP/1.1 request; allowed: that")
         if self.is_in_head or self.body_owner is not None:
@@ -91,6 +103,22 @@ class RequestReader:
                 self.known_requests.clear()
             self.known_requests[chunk] = self._newest
         return self._newest
+
+    def _parse(self, chunk: bytes) -> None:
+        """Parse a chunk. The offer of another protocol is ignored: what follows is HTTP/1.1, too."""
+        try:
+            self._parser.feed_data(chunk)
+        except HttpParserUpgrade as upgrade:
+            self.unparsed, self.offset = chunk[upgrade.args[0] :] + self.unparsed[self.offset :], 0
+            self._parse_body_of_offer()
+
+    def _parse_body_of_offer(self) -> None:
+        """Make the parser read the body of a request with an offer, which ends with its head to the parser."""
+        assert self._newest is not None, "an offer is in a head"
+        head = framing_head(b"POST", self._newest.headers)
+        if head:
+            self._newest.is_complete, self.body_owner = False, self._newest
+            self._parser.feed_data(head)
 
     def _count_bytes(self, chunk: bytes) -> None:
         """Limit what a request has before its body, and in and after it besides the body itself."""
@@ -112,7 +140,9 @@ class RequestReader:
     # Events of the parser. What they raise is an error of the client.
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """A request begins, unless this is only the framing of a body again."""
+        if self.body_owner is not None:
+            return
         self.is_in_head = self.has_begun_request = True
         self.expects_continue = False
         self._header_count = self._head_bytes = 0
@@ -139,6 +169,8 @@ class RequestReader:
 
     def on_headers_complete(self) -> None:
         """The head is complete."""
+        if self.body_owner is not None:
+            return
         url = parse_url(self._url)
         path = url.path.decode("ascii")
         headers, version = self._headers, self._parser.get_http_version()

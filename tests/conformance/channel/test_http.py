@@ -25,6 +25,7 @@ REQUESTS = [
     b"\r\nPOST /users/ HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc",
     b"POST /g HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=1\r\nabc\r\n1\r\n\n\r\n0\r\nTrailer: x\r\n\r\n",
     b"GET http://h/x HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
+    b"PUT /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 3\r\n\r\nabc",
     b"OPTIONS * HTTP/1.1\r\nA: 1\r\nA: 2\r\n\r\n",
 ]
 RESPONSES = [
@@ -57,11 +58,12 @@ def test_responses_have_their_own_bytes_in_any_chunks(messages: Sequence[bytes],
 
 
 def test_messages_are_read() -> None:
-    (get, post, chunked, upgrade, options) = (message for _, message in read(RequestReader(), b"".join(REQUESTS)))
+    (get, post, chunked, upgrade, put, options) = (message for _, message in read(RequestReader(), b"".join(REQUESTS)))
     assert get == SentRequest("GET", "/games/?wait=3", (("Host", "x"),))
     assert post == SentRequest("POST", "/users/", (("content-length", "3"),), b"abc")
     assert chunked == SentRequest("POST", "/g", (("Transfer-Encoding", "chunked"),), b"abc\n")
     assert upgrade.path == "/x"
+    assert (put.method, put.path, put.body, len(put.headers)) == ("PUT", "/a", b"abc", 3)
     assert options == SentRequest("OPTIONS", "*", (("A", "1"), ("A", "2")))
     statuses = [(message.status, message.body) for _, message in read(ResponseReader(), b"".join(RESPONSES))]
     assert statuses == [(200, b"[]"), (201, b""), (304, b""), (400, b"not!"), (204, b"")]

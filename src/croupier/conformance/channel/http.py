@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from croupier.core.errors import Violation
 from croupier.core.spans import Span
+from croupier.http.request_reader import framing_head
 
 type Headers = Sequence[tuple[str, str]]
 
@@ -287,7 +288,13 @@ class RequestReader(HttpReader[SentRequest]):
         return HttpRequestParser(self._parts)
 
     def _on_upgrade(self) -> None:
-        """Go on: a client only offers another protocol."""
+        """Go on with the body: a client only offers another protocol."""
+        parts = self._parts
+        url, headers = parts.url, parts.headers
+        head = framing_head(self._parser.get_method(), [(name.encode(), value.encode()) for name, value in headers])
+        if head:
+            self._parser.feed_data(head)
+            parts.url, parts.headers = url, headers
 
     def _message(self) -> SentRequest:
         parts = self._parts
