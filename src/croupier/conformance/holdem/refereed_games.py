@@ -32,9 +32,15 @@ class RefereedGames:
         self._refused: set[Guid] = set()  # games with a refused request since they were last shown
 
     def needs_look(self, game: Guid) -> bool:
-        """Whether the next act or departure can only be followed if the game is read before."""
+        """Whether the next act or departure can only be followed if the game is read before.
+
+        Before the option of the big blind the game shows whether there is one.
+        """
         referee = self._referees.get(game)
-        return referee is not None and referee.player_to_act() is None and len(referee.seated_players) >= MIN_PLAYERS
+        if referee is None or len(referee.seated_players) < MIN_PLAYERS:
+            return False
+        is_option = referee.game is not None and not referee.game.board and referee.legal and not referee.legal.to_call
+        return referee.player_to_act() is None or bool(is_option)
 
     def follows(self, game: Guid) -> bool:
         """Whether a game is followed."""
