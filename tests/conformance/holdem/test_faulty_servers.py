@@ -45,6 +45,12 @@ def test_reversed_blinds_of_two_are_named_by_every_case_that_needs_the_first_but
         assert "who has posted the small blind" in failure.actual
 
 
+def test_a_refused_act_after_a_departure_is_judged_by_its_own_response() -> None:
+    failures = [result.failure for result in check(FAULTY_SERVERS["button-stays"], {"holdem-3.5"}) if result.failure]
+    assert "holdem-3.11" not in {failure.clause for failure in failures}
+    assert {failure.cause for failure in failures} == {None}
+
+
 def test_faulty_servers_cover_known_clauses() -> None:
     assert len(FAULTY_SERVERS) >= 20
     assert {clause for faulty in FAULTY_SERVERS.values() for clause in faulty.clauses} <= {

@@ -37,6 +37,7 @@ class Exchange:
 
     `lines` is the dialogue. `deviations` has every deviation, whether or not the case is about its clause. `responses`
     are in their order, each with the role to which it was sent, and `redirects` describes those that were followed.
+    `last_exchange` is the last request with its response.
     """
 
     def __init__(self, server: ServerUnderTest) -> None:
@@ -51,7 +52,7 @@ class Exchange:
         self.responses: list[tuple[str, ReceivedResponse]] = []
         self.redirects: list[str] = []
         self._last_request = SentRequest("", "")
-        self._last_exchange: tuple[SentRequest, ReceivedResponse] | None = None
+        self.last_exchange: tuple[SentRequest, ReceivedResponse] | None = None
         self._last_request_at = 0.0  # the time of the last request
         self._last_change_at = 0.0  # the time of the last request that may have begun a turn
         self._longest_gap_seconds = 0.0  # the longest time after such a request
@@ -68,7 +69,7 @@ class Exchange:
 
     def add_deviations(self, found: Iterable[HttpDeviation]) -> Sequence[HttpDeviation]:
         """Record deviations that the dialogue so far shows; return them."""
-        shown = [replace(each, line_count=len(self.lines), exchange=self._last_exchange) for each in found]
+        shown = [replace(each, line_count=len(self.lines), exchange=self.last_exchange) for each in found]
         self.deviations += shown
         return shown
 
@@ -170,7 +171,7 @@ class Exchange:
         self.server.answer_timeout.record_answer(asyncio.get_running_loop().time() - self._last_request_at)
         request = self._last_request
         self.server.features.record_response(request, response)
-        self._last_exchange = request, response
+        self.last_exchange = request, response
         self._add_line(HOUSE, response.data, response)
         dialect = self.server.detected_dialect
         return response if dialect is None else dialect.read(response, request.target)

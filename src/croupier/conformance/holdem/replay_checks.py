@@ -40,7 +40,7 @@ from croupier.conformance.holdem.replay_tables import (
     TOO_MANY_REQUESTS,
     UNAUTHORIZED,
 )
-from croupier.conformance.holdem.schema import parse_games
+from croupier.conformance.holdem.schema import parse_game, parse_games
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
 from croupier.core.http_transcript import (
@@ -116,6 +116,7 @@ class ReplayChecks:
         wanted, found = expected.status, response.status
         if found == TOO_MANY_REQUESTS:
             raise NotReached("the server limits the rate of requests: status 429")
+        exchange = self._context.last_exchange
         both = wanted < 300 and 200 <= found < 300
         own = self._clauses[0]
         if own == "holdem-1.6" and wanted >= 400 and found >= 400:
@@ -126,6 +127,7 @@ class ReplayChecks:
             own = "holdem-3.11"
         clause = own if wanted < 300 else self._refusal_clause(role, request, wanted, is_refused=found >= 400)
         self._context.add_status_deviation(clause, wanted, response, self._status_outcome(wanted, found))
+        self._context.deviations[-1] = replace(self._context.deviations[-1], exchange=exchange)
         if not both and (wanted < 300 or 200 <= found < 300):
             raise CaseAborted
         return both
@@ -171,14 +173,22 @@ class ReplayChecks:
         return is_valid_bet or (route in SETUP_CLAUSES and not own.startswith("holdem-1."))
 
     async def _has_moved_turn_after_departure(self, role: str, request: TranscriptRequest) -> bool:
-        """Whether the last change of a game was that somebody left, and it no longer is this player's turn."""
-        sent = [line.message for line in self._context.lines if isinstance(line.message, SentRequest)]
-        changes = [one for one in sent[:-1] if one.method != "GET"]
-        if not changes or changes[-1].method != "DELETE":
+        """Whether this player has lost the turn by the last change of a game, which was that somebody left."""
+        messages = [line.message for line in self._context.lines]
+        sent = [(at, one) for at, one in enumerate(messages) if isinstance(one, SentRequest) and one.method != "GET"]
+        if len(sent) < 2 or sent[-2][1].method != "DELETE":
             return False
         game = request.path.split("/")[2]
+        player = self._context.player_id(role, game)
+        before = [one for one in messages[: sent[-2][0]] if isinstance(one, ReceivedResponse)]
+        turns = [
+            shown.turn.player_id
+            for one in before
+            for shown in parse_game(one.body, self._context.dialect).games
+            if shown.game_id == game
+        ]
         shown = await self._context.get_game(NOBODY, game)
-        return shown.turn.player_id not in {"", self._context.player_id(role, game)}
+        return turns[-1:] in ([], [player]) and shown.turn.player_id not in {"", player}
 
     async def _depends_on_slash(self, role: str, request: TranscriptRequest) -> bool:
         """Whether a request that was refused is not refused with the usual end of its path (1.2)."""
