@@ -315,6 +315,13 @@ def test_a_missing_chip_is_a_violation() -> None:
     assert "holdem-5.17" in session.clauses
 
 
+def test_pots_without_the_bets_of_the_round_are_described() -> None:
+    session = RefereeSession(2)
+    game = session.fixture.view(None, session.game)
+    session.see(Game(game.game_id, game.table, game.turn, game.cards, (Pot(0, ()),)))
+    assert session.found[0] == Violation("holdem-5.17", "19970 chips: the pots lack the bets of this round", "20000")
+
+
 def test_hole_cards_shown_to_the_public_are_a_violation() -> None:
     session = RefereeSession(2)
     session.see(session.fixture.view("ann", session.game))

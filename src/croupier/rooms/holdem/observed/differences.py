@@ -51,7 +51,9 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
             allowed = f"{allowed}: {_blind_of(observed, seat)}"
         yield Violation(clause, found, allowed)
     if not chips and total != due:
-        yield Violation("holdem-5.17", f"{total} chips", f"{due}")
+        lacks_bets = total + sum(shown[player].bet_so_far for _, player in present) == due
+        found = f"{total} chips: the pots lack the bets of this round" if lacks_bets else f"{total} chips"
+        yield Violation("holdem-5.17", found, f"{due}")
     has_other_turn = game.turn.player_id != observed.players[hand.turn]
     for seat, player in present:
         # The document does not define the state of a player who is all in.
