@@ -66,6 +66,12 @@ def test_an_act_of_a_player_that_has_left_is_a_fault() -> None:
     assert conversation.clauses() == ["holdem-8.5"]
 
 
+def test_an_act_with_the_guid_of_the_game_as_that_of_the_player_is_a_fault() -> None:
+    conversation = seated()
+    act(conversation, "8.5", GAME)
+    assert conversation.clauses() == ["holdem-8.5"]
+
+
 def test_an_act_of_a_player_that_has_joined_again_is_no_fault() -> None:
     conversation = seated()
     conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
