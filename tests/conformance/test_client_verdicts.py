@@ -131,3 +131,17 @@ def test_a_goodbye_may_be_followed_by_a_line_end_only(goodbye: bytes, outcome: O
 def test_nobody_has_to_wait_for_a_late_answer() -> None:
     assert judge(observe("kuhn/1.3/late-answers", b"STRT P_1"), None).outcome is Outcome.SKIP
     assert judge(observe("kuhn/1.3/late-answers", b"STRT P_1ACTN CHK"), None).outcome is Outcome.SKIP
+
+
+def test_a_baseline_without_the_state_of_the_case_does_not_show_what_the_client_does_there() -> None:
+    start, case = (b"STRT", b"DRAW"), "sevenhalf/2.6/refusal-no-text"
+    gives_up = observe(case, *start, ante(100) + b"DRAW", exit_status=0)
+    never_raises = observe(case, *start, b"PASS", exit_status=0)
+    raises_in_its_second_game = observe(case, *start, b"PASS", *start, ante(100), exit_status=0)
+    is_over_at_once = observe(case, *start, *[b"DRAW"] * 3, ante(100) + b"DRAW", exit_status=0)
+    plays_on = observe(case, *start, ante(100) + b"DRAW", b"PASS", exit_status=0)
+    assert gives_up.has_given_up
+    assert judge(gives_up, never_raises).outcome is not Outcome.FAIL
+    assert judge(gives_up, raises_in_its_second_game).outcome is not Outcome.FAIL
+    assert judge(gives_up, is_over_at_once).outcome is not Outcome.FAIL
+    assert judge(gives_up, plays_on).outcome is Outcome.FAIL

@@ -272,12 +272,15 @@ class HouseClientBench(Bench):
         return await asyncio.shield(found)  # the cases that wait for it may be cancelled, each by itself
 
     async def _run_baseline(self, case: HouseClientCase, games: int) -> ClientObservation:
-        """Run a baseline until the client has played on for this many games."""
-        for number in range(MAX_BASELINE_TRIES if games == 1 else MAX_LONG_BASELINE_TRIES):
-            observation = await self._run(case, number, is_brief=number > 0)
-            if observation.has_played_on and observation.server.referee.finished_count >= games:
+        """Run a baseline until the client has played on for this many games, and past the state if it gets there."""
+        found = await self._run(case, 0)
+        for number in range(1, MAX_BASELINE_TRIES if games == 1 else MAX_LONG_BASELINE_TRIES):
+            if _has_gone_on(found, games) and found.has_passed_state:
                 break
-        return observation
+            observation = await self._run(case, number, is_brief=True)
+            if _has_gone_on(observation, games) or not _has_gone_on(found, games):
+                found = observation
+        return found
 
     async def _run(
         self, case: HouseClientCase, number: int, *, is_patient: bool = False, is_brief: bool = False
@@ -339,6 +342,11 @@ class HouseClientBench(Bench):
             is_unforeseeable=self._test_data.is_unforeseeable,
             strict=config.strict,
         )
+
+
+def _has_gone_on(observation: ClientObservation, games: int) -> bool:
+    """Whether the client has played on for this many games."""
+    return observation.has_played_on and observation.server.referee.finished_count >= games
 
 
 def _with_setup(case: HouseClientCase, **changes: Any) -> HouseClientCase:

@@ -1,7 +1,7 @@
 """What was observed in one try of a client test case."""
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import groupby, takewhile
+from itertools import dropwhile, groupby, takewhile
 from typing import Final
 
 from msgspec import Struct
@@ -66,7 +66,7 @@ class ClientObservation(Struct, frozen=True):
     def _was_refused(self) -> bool:
         """Whether the last message is a refusal of the house, after which a client may give up."""
         lines = self.conversation.lines
-        return bool(lines) and lines[-1].side == HOUSE and message_code(lines[-1].message) in REFUSAL_CODES
+        return bool(lines) and lines[-1].side == HOUSE and _is_refusal(lines[-1])
 
     @property
     def has_crashed(self) -> bool:
@@ -174,6 +174,17 @@ class ClientObservation(Struct, frozen=True):
         return quiet and self.server.referee.finished_count > 0
 
     @property
+    def has_passed_state(self) -> bool:
+        """Whether the client has gone on after the state of the case.
+
+        What it sends before an answer that is no refusal may have been sent ahead.
+        """
+        server = self.server
+        since_answer = dropwhile(lambda line: line.side == CLIENT or _is_refusal(line), server.lines_since_state)
+        has_gone_on = any(line.side == CLIENT for line in since_answer)
+        return server.has_reached_state and (server.is_state_between_games or has_gone_on)
+
+    @property
     def failed_decision(self) -> Decision:
         """What the client had to decide when it failed."""
         server = self.server
@@ -213,3 +224,7 @@ class ClientObservation(Struct, frozen=True):
         """Whether the client has come to a decision; without conditions if it had to wait for the house there."""
         met = (*self.server.decisions, self.failed_decision)
         return self._is_waiting(decision) or decision in met
+
+
+def _is_refusal(line: DialogueLine) -> bool:
+    return message_code(line.message) in REFUSAL_CODES

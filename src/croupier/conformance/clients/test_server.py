@@ -1,13 +1,13 @@
 """A test server: the house for one client under test, correct or faulty, which observes what the client does."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from enum import Enum, auto
 from math import inf
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.channel.delivery import Outbox
 from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup, Obligation, Unforeseeable, never
-from croupier.conformance.conversation import AnyClientReferee, Conversation, Fault
+from croupier.conformance.conversation import AnyClientReferee, Conversation, DialogueLine, Fault
 from croupier.conformance.responders import HouseReply, Responder, message_kind
 from croupier.conformance.timeouts import extra_wait
 from croupier.core.referee import CLIENT, HOUSE
@@ -53,14 +53,14 @@ class HouseTestServer:
     """The house's side of one conversation with a client under test. See `Session`; its messages are bytes.
 
     It serves the first client; if that one leaves without sending anything, the next one. `conversation_end` is how the
-    conversation ended, `has_reached_state` whether the state came up, `has_spoken` whether the client has sent a whole
-    message, `fault` its first fault, and `house_fault` that of the house. `pending` is what the client had to decide at
-    the end, and `decisions` is what it has decided; `is_answer_owed` whether it was silent because the house still owed
-    it something. `is_closing`: the house says goodbye, or the client has said it; the house ends the conversation by
-    itself at `ending_since`. `close_delay_seconds` is the time from the close of the house to that of the client, None
-    if the client did not close. `slowest_seconds` is the longest time in which a message of the client came.
-    `was_reset`: the client has reset the connection. `was_left_waiting`: the client has left before an answer that was
-    on its way.
+    conversation ended, `has_reached_state` whether the state came up, `is_state_between_games` whether no game was in
+    progress then, `has_spoken` whether the client has sent a whole message, `fault` its first fault, and `house_fault`
+    that of the house. `pending` is what the client had to decide at the end, and `decisions` is what it has decided;
+    `is_answer_owed` whether it was silent because the house still owed it something. `is_closing`: the house says
+    goodbye, or the client has said it; the house ends the conversation by itself at `ending_since`.
+    `close_delay_seconds` is the time from the close of the house to that of the client, None if the client did not
+    close. `slowest_seconds` is the longest time in which a message of the client came. `was_reset`: the client has reset
+    the connection. `was_left_waiting`: the client has left before an answer that was on its way.
 
     A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """
@@ -81,6 +81,7 @@ class HouseTestServer:
         self.has_connected = False
         self.has_spoken = False
         self.has_reached_state = False
+        self.is_state_between_games = False
         self.messages_since_state = 0
         self.reaction: Any = None
         """The first message of the client after a fault of the house."""
@@ -112,7 +113,7 @@ class HouseTestServer:
         self._closed_at: float | None = None
         self._waiting_since = inf
         self._sent_at = -inf
-        self._games_at_state = 0
+        self._games_at_state = self._lines_at_state = 0
         self._idle_messages = 0  # since the state was reached and the last game was over
 
     @property
@@ -132,6 +133,11 @@ class HouseTestServer:
         has_ended = self.is_over or self._closed_at is not None
         is_left = self.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not self.is_ending
         return has_ended and is_left and self.has_spoken and not self.has_reached_state and faults == (None, None)
+
+    @property
+    def lines_since_state(self) -> Sequence[DialogueLine]:
+        """What was said after the state came up."""
+        return self.conversation.lines[self._lines_at_state :] if self.has_reached_state else []
 
     @property
     def last_decision(self) -> Decision:
@@ -280,6 +286,8 @@ class HouseTestServer:
             if not self.has_reached_state:
                 self.has_reached_state = True
                 self._games_at_state = self.referee.finished_count
+                self._lines_at_state = len(self.conversation.lines)
+                self.is_state_between_games = self.referee.game is None
                 return self._act(now)
         elif not self.has_reached_state:
             return self._finish(now) if self._has_played_enough(self._setup.max_games) else []

@@ -51,7 +51,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
         return _silent(observation, baseline)
     if observation.has_broken_off and baseline is not None and _goes_on_after(baseline, server.referee.finished_count):
         return _broke_off(observation)
-    if observation.needs_baseline and baseline is not None and _has_met(baseline, server.last_decision):
+    if observation.needs_baseline and baseline is not None and _has_met(observation, baseline, server.last_decision):
         return _gave_up(observation)
     return _played(observation)
 
@@ -66,9 +66,11 @@ def _rest_after_goodbye(observation: ClientObservation) -> Attempt | None:
     return _failed(observation, clause, f"nothing after {line.message}", found, got=line.data + rest)
 
 
-def _has_met(baseline: ClientObservation, decision: Decision) -> bool:
-    """Whether the client plays on in the baseline, and has come to the same decision there."""
-    return baseline.has_played_on and (not decision.clause or decision in baseline.server.decisions)
+def _has_met(observation: ClientObservation, baseline: ClientObservation, decision: Decision) -> bool:
+    """Whether the client plays on in the baseline, and has come to the same decision and the same state there."""
+    has_decided = not decision.clause or decision in baseline.server.decisions
+    has_passed = baseline.has_passed_state or not observation.server.has_reached_state
+    return baseline.has_played_on and has_decided and has_passed
 
 
 def _goes_on_after(baseline: ClientObservation, games: int) -> bool:
@@ -273,7 +275,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         return clause
     if (
         baseline is not None
-        and (_has_met(baseline, server.pending) or _was_left_in_pieces(observation, baseline))
+        and (_has_met(observation, baseline, server.pending) or _was_left_in_pieces(observation, baseline))
         and (
             case.kind is CaseKind.VARIATION
             or case.transcript_steps is not None
