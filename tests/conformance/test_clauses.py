@@ -25,7 +25,7 @@ def test_a_clause_tells_where_it_comes_from() -> None:
     found = find_clause("kuhn-4.1")
     assert found.text == "`STRT P_1` is answered by CARD with the client's card. The client acts next."
     assert found.citation == "A protocol for the Poker Kuhn game, §3.1, §5; ruling K5"
-    assert find_clause("sevenhalf-2.9").citation == "rulings G2, S10"
+    assert find_clause("sevenhalf-2.9").citation == "rulings G2, S10, P18"
     assert find_clause("sevenhalf-4.1").citation == "A protocol for the 7 and a half game, §2, §3.1"
 
 

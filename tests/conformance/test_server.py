@@ -14,10 +14,10 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Address
 from croupier.core.transcript import Transcript, house_settings
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import HouseFixture, new_bench, opened, run_cases
+from tests.conformance.house_fixture import HouseFixture, Table, new_bench, opened, run_cases
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.suites import check_server, run_bench, server_cases
-from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
+from tests.rooms.conversation_fixture import HANG_UP, before, followed, honest, instead
 from tests.sampling import extended
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
@@ -286,3 +286,39 @@ def test_a_run_ends_when_the_server_is_gone() -> None:
     results = asyncio.run(check())
     assert sorted(result.outcome.is_good for result in results) == [False, True, True]
     assert {result.failure.expected for result in results if result.failure} == {"a server that accepts connections"}
+
+
+ARGUMENT_SIZES: Mapping[str, Mapping[bytes, int]] = {
+    "kuhn": dict.fromkeys((b"STRT", b"ACTN", b"CARD", b"FAIL"), 4),
+    "sevenhalf": {b"ANTE": 5, b"STBT": 5, b"GAIN": 5, b"CARD": 3, b"ERRO": 3, b"BKSC": 5},
+}
+"""How many bytes follow each code; a text or a bank comes after them."""
+
+
+class WholeReadingTable(Table):
+    """A house that receives all bytes of a message before it looks at its argument."""
+
+    def __init__(self, room: HouseRoom, number: int) -> None:
+        super().__init__(room, {}, honest, number, strict=False)
+        self._sizes = ARGUMENT_SIZES[room.name]
+        self._rest = b""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        self._rest += data
+        answers: list[bytes] = []
+        while len(self._rest) >= 4:
+            size = 4 + self._sizes.get(self._rest[:4].upper(), 0)
+            if len(self._rest) < size:
+                break
+            answers += super().hears(self._rest[:size])
+            self._rest = self._rest[size:]
+        return answers
+
+
+@pytest.mark.parametrize("name", ARGUMENT_SIZES)
+def test_a_house_may_receive_a_whole_message_before_it_looks_for_the_space(name: str) -> None:
+    room = HOUSE_ROOMS[name]
+    house = HouseFixture(room)
+    house.table = lambda: WholeReadingTable(room, house.met)
+    cases = [case for case in server_cases(room) if "no-space" in case.slug or "without-space" in case.slug]
+    assert bad(asyncio.run(run_cases(house, room, cases, effort=0.0))) == []

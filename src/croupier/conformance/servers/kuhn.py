@@ -79,7 +79,7 @@ INPUTS: Final = (
     Input("unknown-action", "ACTN RSE, an unknown argument", b"ACTN RSE", _all("2.6")),
     Input("unknown-card", "CARD C_A, an unknown argument", b"CARD C_A", _all("2.6")),
     Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.7")),
-    Input("no-space", "a code without its space", b"STRTP_1", _all("2.7")),
+    Input("no-space", "a code without its space", b"STRT-P_1", _all("2.7")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.7")),
     Input("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.7")),
     Input("goodbye", "DISC", DISC, _all("8.1")),

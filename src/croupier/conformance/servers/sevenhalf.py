@@ -113,7 +113,7 @@ INPUTS: Final = (
     Input("erro-that-looks-like-a-command", "ERRO 04STRT", Erro("STRT"), _all("2.6")),
     Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.9")),
     Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", _clauses(raised="2.3")),
-    Input("no-space", "a code without its space", b"ANTE\0\0\0\x0a", _all("2.9")),
+    Input("no-space", "a code without its space", b"ANTE-\0\0\0\x0a", _all("2.9")),
     Input("no-such-card", "CARD 8o, a card that is none", b"CARD 8o", _all("2.9")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.9")),
     Input("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.9")),
