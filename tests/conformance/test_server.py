@@ -322,3 +322,13 @@ def test_a_house_may_receive_a_whole_message_before_it_looks_for_the_space(name:
     house.table = lambda: WholeReadingTable(room, house.met)
     cases = [case for case in server_cases(room) if "no-space" in case.slug or "without-space" in case.slug]
     assert bad(asyncio.run(run_cases(house, room, cases, effort=0.0))) == []
+
+
+def test_all_bytes_are_shown_and_sent_again_of_a_message_that_a_house_should_not_read_on_after() -> None:
+    room = HOUSE_ROOMS["sevenhalf"]
+    house = HouseFixture(room, habit=lambda _, answers: [answer for answer in answers if answer != HANG_UP])
+    (case,) = (case for case in server_cases(room) if case.id.endswith("2.9/bank-words-without-space"))
+    (result,) = asyncio.run(run_cases(house, room, [case]))
+    assert result.failure is not None
+    assert result.failure.expected == "the close of the connection"
+    assert result.dialogue[0].data == b"BKSC \0\0\0\x017o07.00"

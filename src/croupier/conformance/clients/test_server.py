@@ -59,8 +59,8 @@ class HouseTestServer:
     `is_answer_owed` whether it was silent because the house still owed it something. `is_closing`: the house says
     goodbye, or the client has said it; the house ends the conversation by itself at `ending_since`.
     `close_delay_seconds` is the time from the close of the house to that of the client, None if the client did not
-    close. `slowest_seconds` is the longest time in which a message of the client came. `was_reset`: the client has reset
-    the connection. `was_left_waiting`: the client has left before an answer that was on its way.
+    close. `slowest_seconds` is the longest time in which a message of the client came. `was_reset`: the client has
+    reset the connection. `was_left_waiting`: the client has left before an answer that was on its way.
 
     A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """

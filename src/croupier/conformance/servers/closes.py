@@ -16,7 +16,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import canonical_messages, has_refused
+from croupier.conformance.servers.verdicts import canonical_messages, has_refused, is_fatal
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
@@ -153,7 +153,7 @@ class ProvokedCloseDetector:
             return None
         if conversation.tolerated(CLIENT) and has_refused(self._test_data, conversation):
             return None  # a house may refuse what need not be tolerated, and close
-        if any(message in self._goodbyes for message in said[:-1]) or any(map(_is_fatal, said[:-1])):
+        if any(message in self._goodbyes for message in said[:-1]) or any(map(is_fatal, said[:-1])):
             return None
         if said and isinstance(said[-1], Violation) and conversation.incomplete(CLIENT):
             return None  # what follows a message without a meaning need not have one
@@ -209,7 +209,7 @@ class ProvokedCloseDetector:
         if has_played_once and not has_goodbye:
             return None
         allowed = "an open connection" if due is None else f"{due} and an open connection"
-        if said and _is_fatal(said[-1]):
+        if said and is_fatal(said[-1]):
             if due is None or any(map(self._rule.is_goodbye, due.messages)) or (has_goodbye and not due.messages):
                 return None  # nothing but the goodbye is due, or it may be the error
             if not has_goodbye and not self._rule.may_play_once:
@@ -274,10 +274,6 @@ def _sent_before(probe: ScriptedClient, received_pieces: int) -> Sequence[bytes]
     sent = sum(len(data) for side, data in probe.wire_log[: last - received_pieces + 1] if side == CLIENT)
     starts = accumulate(map(len, probe.sent), initial=0)
     return tuple(message for message, start in zip(probe.sent, starts, strict=False) if start < sent)
-
-
-def _is_fatal(message: object) -> bool:
-    return type(message) is Violation and message.fatal
 
 
 def _send_after_silence(messages: Sequence[bytes], silence_seconds: float) -> Scenario:

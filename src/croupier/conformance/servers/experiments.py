@@ -24,7 +24,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import Reading, ServerTestData
-from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue, whole_messages
+from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue, is_fatal, whole_messages
 from croupier.conformance.suite import Attempt, Config
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -361,8 +361,7 @@ def _client_messages(attempt: Attempt) -> Sequence[bytes]:
 
 def _has_unreadable(conversation: Conversation) -> bool:
     """Whether the client has sent what a house cannot read: its answer says nothing about the messages."""
-    messages = (line.message for line in conversation.lines if line.side == CLIENT)
-    return any(isinstance(message, Violation) and message.fatal for message in messages)
+    return any(line.side == CLIENT and is_fatal(line.message) for line in conversation.lines)
 
 
 def _client_faults(conversation: Conversation) -> int:

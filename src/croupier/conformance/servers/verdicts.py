@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import structs
+
 from croupier.conformance.conversation import UNFINISHED_MESSAGE, Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
 from croupier.conformance.servers.test_data import ServerTestData
@@ -39,8 +41,15 @@ def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[Dialogue
 
 
 def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
-    """The dialogue up to a fault for people: with the beginning of a message that a house has answered."""
+    """The dialogue up to a fault for people: with all that a client has sent.
+
+    That is the beginning of a message that a house has answered, and the rest of one that cannot be read.
+    """
     lines, rest = failing_dialogue(conversation, fault), conversation.incomplete(CLIENT)
+    said = [place for place, line in enumerate(lines) if line.side == CLIENT]
+    if rest and said and is_fatal(lines[said[-1]].message):
+        place, line = said[-1], lines[said[-1]]
+        return (*lines[:place], structs.replace(line, data=line.data + rest), *lines[place + 1 :])
     is_last = all(line.side == HOUSE for line in conversation.lines[fault.line_count :])
     is_answered = fault.verdict.violation.kind is FoundKind.MESSAGE and is_last
     if not (rest and is_answered and lines and lines[-1].side == HOUSE):
@@ -63,3 +72,8 @@ def canonical_messages(test_data: ServerTestData, dialogue: Sequence[DialogueLin
 def has_refused(test_data: ServerTestData, conversation: Conversation) -> bool:
     """Whether the house has refused anything."""
     return any(line.side == HOUSE and test_data.is_refusal(line.message) for line in conversation.lines)
+
+
+def is_fatal(message: object) -> bool:
+    """Whether these are bytes that cannot be read, after which no message can."""
+    return type(message) is Violation and message.fatal
