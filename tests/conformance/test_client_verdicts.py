@@ -145,3 +145,9 @@ def test_a_baseline_without_the_state_of_the_case_does_not_show_what_the_client_
     assert judge(gives_up, raises_in_its_second_game).outcome is not Outcome.FAIL
     assert judge(gives_up, is_over_at_once).outcome is not Outcome.FAIL
     assert judge(gives_up, plays_on).outcome is Outcome.FAIL
+
+
+def test_a_verdict_that_waits_for_an_answer_is_about_the_message_that_it_names() -> None:
+    attempt = judge(observe("sevenhalf/4.3/decides", b"STRT", b"DRAW", ante(8) + ante(0) + b"DRAW"), None)
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.got, attempt.failure.cause) == ("sevenhalf-7.2", ante(0), None)

@@ -308,14 +308,15 @@ class Conversation(ConversationMonitor):
         return rest if rest.strip(b"\r\n ") or not self.tolerated(side) else b""
 
     def _sent_index(self, verdict: Verdict) -> int:
-        """The index of the line that a verdict is about."""
+        """The index of the line that a verdict is about.
+
+        A verdict on the client that waits for an answer may come when later messages have been handled.
+        """
         waiting = 0 if verdict.party == HOUSE or self._is_unreadable else self.referee.unhandled_count
-        for index in range(len(self.lines) - 1, -1, -1):
-            if self.lines[index].side == verdict.party:
-                if waiting == 0:
-                    return index
-                waiting -= 1
-        return -1
+        said = [place for place, line in enumerate(self.lines) if line.side == verdict.party][::-1][waiting:]
+        found = verdict.violation.found
+        named = (place for place in said if verdict.party == CLIENT and str(self.lines[place].message) == found)
+        return next(named, said[0] if said else -1)
 
     @property
     def _is_unreadable(self) -> bool:
