@@ -95,6 +95,15 @@ def characters(message: bytes) -> bytes:
     return b"ERRO %02d%s" % (len(message[7:].decode()), message[7:]) if message[:4] == b"ERRO" else message
 
 
+def longer_texts(other_bytes: int) -> Habit:
+    """Counts some bytes that are not in a text."""
+
+    def habit(message: bytes) -> bytes:
+        return b"ERRO %02d%s" % (len(message) - 7 + other_bytes, message[7:]) if message[:4] == b"ERRO" else message
+
+    return habit
+
+
 def spaces(between: bytes) -> Habit:
     """Has something else in the place of a space that belongs to a message."""
 
@@ -242,6 +251,9 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "writes the number of its cards as text": counts(text),
         "sends the number of its cards in one byte": counts(integer(1)),
         "counts the characters of its texts, and not their bytes": characters,
+        "counts a byte after its texts as a part of them": longer_texts(1),
+        "counts the two digits of a length, too": longer_texts(2),
+        "counts all bytes of an ERRO, and not those of its text": longer_texts(7),
         "states another number of cards than it lists": counts(lambda count: (count + 2).to_bytes(4)),
         "sends the number of its cards with the least significant byte first": counts(integer(4, "little")),
         "does not say how many cards there are": counts(lambda _: b""),

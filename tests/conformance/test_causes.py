@@ -52,6 +52,7 @@ CAUSES: Mapping[str, str] = {
     "sevenhalf: names the suit first": "it writes the suit of a card before its rank",
     "sevenhalf: numbers its figures": "it writes the figures as 10, 11 and 12",
     "sevenhalf: writes a comma": "it writes its scores in another form than 07.5",
+    "sevenhalf: writes a blank for a zero": "it writes its scores in another form than 07.5",
     "sevenhalf: forgets BKSC": "it leaves out BKSC",
     "sevenhalf: forgets BSTG": "it leaves out BSTG",
     "sevenhalf: pays before it shows": "it says GAIN -100 too early: BKSC 27ccc 07.5 has to stand before it",

@@ -166,6 +166,7 @@ SPELLS = [
     Rogue("spells its card out", "sevenhalf-2.9", rewritten(b"7o", b"set d'oros")),
     Rogue("spells STBT out", "sevenhalf-2.9", rewritten(b"STBT ", b"STARTING_BET "), [STRT]),
     Rogue("writes a comma", "sevenhalf-2.9", rewritten(b"07.5", b"07,5")),
+    Rogue("writes a blank for a zero", "sevenhalf-2.9", rewritten(b"07.5", b" 7.5")),
     Rogue("writes a score of three characters", "sevenhalf-2.9", rewritten(b"07.5", b"7.5")),
     Rogue("writes a score of three characters and waits", "sevenhalf-4.5", from_the(BKSC, LOST[:-4] + b"7.5")),
     Rogue("writes a score of five characters", "sevenhalf-2.9", rewritten(b"07.5", b"007.5")),

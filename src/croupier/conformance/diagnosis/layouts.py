@@ -82,6 +82,17 @@ class CountedText(FieldPattern):
         return start + count
 
 
+class TextWithOthers(CountedText):
+    """The text of an ERRO whose two digits count some bytes that are not in it."""
+
+    def __init__(self, other_bytes: int) -> None:
+        super().__init__()
+        self._other_bytes = other_bytes
+
+    def _find_end(self, data: bytes, start: int, count: int) -> int:  # noqa: ARG002 -- for texts of characters
+        return start + max(0, count - self._other_bytes)
+
+
 class TextOfCharacters(CountedText):
     """The text of an ERRO whose two digits count its characters, and not its bytes in UTF-8."""
 
@@ -195,9 +206,12 @@ SEVENHALF: Final = ProtocolLayout(
             ),
         },
         "writes its scores in another form than 07.5": {
-            "score": FieldPattern((rb"\d{1,3}(?:[.,]\d)?",), normalize=_score)
+            "score": FieldPattern((rb" *\d{1,3}(?:[.,]\d)?",), partial=rb" +", normalize=_score)
         },
         "counts the characters of its texts, and not their bytes": {"text": TextOfCharacters()},
+        "counts a byte after its texts as a part of them": {"text": TextWithOthers(1)},
+        "counts the two digits of a length, too": {"text": TextWithOthers(2)},
+        "counts all bytes of an ERRO, and not those of its text": {"text": TextWithOthers(7)},
         "writes the number of its cards as text": {"count": COUNT_FIELD},
         "sends the number of its cards in one byte": {"count": binary_field(1, widen_to_int32)},
         "sends the number of its cards with the least significant byte first": {"count": binary_field(4, swap_bytes)},
