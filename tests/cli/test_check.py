@@ -199,6 +199,33 @@ def test_a_server_that_does_not_start_shows_its_output() -> None:
     assert "no such deck" in result.stderr
 
 
+FRAGILE_SERVER = """
+import socket, sys
+
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    connection, _ = listening.accept()
+    while data := connection.recv(100):
+        data.decode("ascii")
+        connection.sendall(b"FAIL W_A")
+"""
+"""A server that refuses everything, and ends with an exception at bytes that are no letters."""
+
+
+def test_a_case_at_which_the_server_ends_shows_what_was_said_before(tmp_path: Path) -> None:
+    path = tmp_path / "fragile.py"
+    path.write_text(FRAGILE_SERVER)
+    command = shlex.join([sys.executable, str(path), "{port}"])
+    case = "kuhn/2.7/bytes-that-are-no-letters-at-start"
+    result = check(case, "--server", command, "--report", f"json={tmp_path / 'found'}")
+    assert result.returncode == 1
+    (found,) = json.loads((tmp_path / "found").read_text())["results"]
+    assert found["failure"]["actual"] == "the end of the server (exit status 1)"
+    assert found["failure"]["cause"] == "it has ended (exit status 1): see what it has written to stderr"
+    assert [line["side"] for line in found["dialogue"]] == ["client"]
+    assert "UnicodeDecodeError" in result.stdout
+
+
 def test_list_prints_the_cases_of_both_roles_and_untestable_clauses() -> None:
     result = check("kuhn", "--list")
     assert (result.returncode, result.stderr) == (0, "")

@@ -154,6 +154,23 @@ def test_a_server_that_closes_after_the_probe_is_for_the_cases() -> None:
     assert look_at(serve) is None
 
 
+@pytest.mark.parametrize("is_ours", [False, True])
+def test_a_server_that_ends_after_the_probe_is_reported_unless_the_tester_starts_it_again(is_ours: bool) -> None:
+    async def main() -> str | None:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read(100)
+            server.close()
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        async with server:
+            return await first_look(KUHN, "127.0.0.1", server.sockets[0].getsockname()[1], is_ours=is_ours)
+
+    found = asyncio.run(main())
+    assert (found is None) is is_ours
+    assert is_ours or "The client had sent 'ACTN CHK\\n'." in str(found)
+
+
 def test_a_server_that_refuses_one_connection_is_fine() -> None:
     connections = 0
 

@@ -146,12 +146,13 @@ class CaseRunner:
         assert self._server is not None, "only our own server is known to have died"
         again = [case for case, result in finished if result.failure is not None] + [*running.values()]
         is_alone = len(finished) == 1 and not running
+        has_written = bool(self._server.program.stderr)
         await cancel_tasks(running)
         running.clear()
         if not self._restarts:
             self._server.leaving_cause = await self._bench.find_leaving_cause()
         if is_alone and not self._ends_with_clients:
-            self._record([_blame(*finished[0], end, has_written=bool(self._server.program.stderr))])
+            self._record([_blame(*finished[0], end, has_written=has_written)])
             again = []
         else:
             self._record(result for _, result in finished if result.failure is None)
@@ -169,11 +170,11 @@ class CaseRunner:
 
     async def _run_case(self, case: Case) -> Result:
         started_at = self._clock()
+        attempts: list[Attempt] = []
         try:
-            attempt = await self._decide(case, started_at)
+            attempt = await self._decide(case, started_at, attempts)
         except TargetGone as error:
-            failure = Failure(case.clause, "a server that accepts connections", str(error), kind=FoundKind.CLOSED)
-            attempt = Attempt(Outcome.FAIL, failure=failure)
+            attempt = _last_before_gone(case, attempts, error)
             if self._server is None:
                 self.stopped_reason = (
                     f"the server accepts no connections since {case.id}; the other cases were not run: "
@@ -194,8 +195,8 @@ class CaseRunner:
             attempt.applies,
         )
 
-    async def _decide(self, case: Case, started_at: float) -> Attempt:
-        """Try a case until it has come up often enough, or has failed."""
+    async def _decide(self, case: Case, started_at: float, attempts: list[Attempt]) -> Attempt:
+        """Try a case until it has come up often enough, or has failed; add the attempts to `attempts`."""
         if case.dialect not in {"", self._bench.dialect}:
             return inapplicable(f"only in the dialect {case.dialect}")
         missed: list[Attempt] = []
@@ -203,6 +204,7 @@ class CaseRunner:
         number = 0
         while len(hits) < case.hits and case.retries.allow(number, self._clock() - started_at):
             attempt = await self._bench.attempt(case, number)
+            attempts.append(attempt)
             if attempt.is_silence:
                 attempt = await self._look_again(case, attempt, number)
             for _ in range(MAX_RESETS - 1):
@@ -210,8 +212,9 @@ class CaseRunner:
                     attempt = await self._bench.attempt(case, number)
             number += 1
             if attempt.failure is not None:
-                attempt = await self._bench.confirm(case, attempt, number)
-                return await self._bench.explain(case, await self._shrinker.shorten(case, attempt))
+                attempts.append(await self._bench.confirm(case, attempt, number))
+                attempts.append(await self._shrinker.shorten(case, attempts[-1]))
+                return await self._bench.explain(case, attempts[-1])
             (missed if attempt.outcome is Outcome.SKIP else hits).append(attempt)
             if attempt.is_final:
                 break
@@ -235,6 +238,15 @@ def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result
     cause = Cause(f"it has ended ({end}){': see what it has written to stderr' * has_written}")
     failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
     return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
+
+
+def _last_before_gone(case: Case, attempts: Sequence[Attempt], error: TargetGone) -> Attempt:
+    """Return what to report of a case during which the server went: its last attempt, with what was said then."""
+    if attempts and attempts[-1].failure is not None:
+        return attempts[-1]
+    failure = Failure(case.clause, "a server that accepts connections", str(error), kind=FoundKind.CLOSED)
+    dialogue = error.dialogue or (attempts[-1].dialogue if attempts else ())
+    return Attempt(Outcome.FAIL, failure=failure, dialogue=dialogue)
 
 
 def _explain_missed(missed: Sequence[Attempt]) -> Attempt:

@@ -79,10 +79,12 @@ async def first_look(
     ssl: SSLContext | None = None,
     *,
     on_notice: Callable[[str], None] = lambda _: None,
+    is_ours: bool = False,
 ) -> str | None:
     """Look at the server of a room; return a paragraph on what is wrong with it, None if nothing is obviously wrong.
 
     It is reached with TLS if there is `ssl`. `on_notice` receives a paragraph on what may be wrong, once that shows.
+    If it `is_ours`, it may end: the tester starts it again.
     Nothing changes at a server of the room, which sees one connection with the room's probe. A server that closes or
     is of another kind sees up to three connections, one after the other.
     """
@@ -119,6 +121,13 @@ async def first_look(
         else:
             remedy = ". Test it with TLS: --tls, or --tls-ca FILE with its certificate authority, in the terminal."
         return f"The server at {shown} speaks TLS{remedy}"
+    if answer.end is End.CLOSED and not answer.data and not is_ours and (gone := await _connect_error(address)):
+        return (
+            f"The server at {shown} has ended its first conversation without an answer, and takes no connections any "
+            f"more ({gone}). The client had sent {_shown(room.probe)}. The server may have failed at these bytes, or "
+            "end with its first client. Look at what the server prints, and start it again; or let `croupier check` "
+            "start it, with --server and its command: then it starts again whenever it has ended."
+        )
     if recognise_room(answer.data, [room]) is not None:
         return None
     if answer.end is End.FLOODED:
@@ -228,6 +237,18 @@ async def _receive(
             return Answer(data, End.CLOSED)
         data += more
     return Answer(data, End.FLOODED if len(data) > MAX_ANSWER_BYTES else End.OPEN)
+
+
+async def _connect_error(address: Address) -> str:
+    """Why a server takes no connections any more; empty if it takes one."""
+    try:
+        _, writer = await asyncio.open_connection(*address)
+    except OSError as error:
+        return connect_error_reason(error)
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return ""
 
 
 def _unreachable(address: Address, error: Exception) -> str:

@@ -239,7 +239,6 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
     """Run cases once; a server is started by `command`, if there is one, with `values` for its placeholders."""
     async with AsyncExitStack() as stack:
         server: ServerProcess | None = None
-        address = (plan.host, plan.port)
         if plan.role == "server" and command:
 
             def start(port: int, _: int) -> Awaitable[ProgramUnderTest]:
@@ -248,23 +247,15 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             server = ServerProcess(start, plan.timeout + START_TIMEOUT_SECONDS, plan.host)
             await stack.enter_async_context(server)
             await server.open()
-            address = server.address
-        if plan.role == "client" and not search.has_begun:
-            seconds = plan.timeout + START_TIMEOUT_SECONDS
-            await first_look_at_client(command, plan.suite.placeholders, seconds)
-        elif not search.has_begun:
-            if (trouble := await first_look(plan.room, *address, plan.ssl, on_notice=search.on_result)) is not None:
-                raise ProgramError(trouble)
-            if server is not None:
-                await server.restart_if_ended()  # the look may have been its only client
-                address = server.address
-        search.has_begun = True
+        if not search.has_begun:
+            await _look_first(plan, server, search.on_result)
+            search.has_begun = True
         config = replace(
             plan.config, dialect=search.dialect, deals_deck=bool(values), learned=search.learned, server=server
         )
         bench = plan.suite.bench(config)
         stack.push_async_callback(bench.close)
-        await bench.open(address)
+        await bench.open((plan.host, plan.port) if server is None else server.address)
         runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)
         await runner.run(cases)
         search.learned = bench.learned
@@ -274,6 +265,20 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         await server.close()
         ended = f"\n(it has ended by itself: {end})" if end else ""
         return RunEnd(f"{_decode_stderr(server.stderr)}{ended}".strip(), runner.stopped_reason)
+
+
+async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Callable[[str], None]) -> None:
+    """Look at the program before its cases. Raises ProgramError if no case can be run."""
+    if plan.role == "client":
+        seconds = plan.timeout + START_TIMEOUT_SECONDS
+        await first_look_at_client(plan.command, plan.suite.placeholders, seconds)
+        return
+    address = (plan.host, plan.port) if server is None else server.address
+    trouble = await first_look(plan.room, *address, plan.ssl, on_notice=on_notice, is_ours=server is not None)
+    if trouble is not None:
+        raise ProgramError(trouble)
+    if server is not None:
+        await server.restart_if_ended()  # the look may have been its only client
 
 
 async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSearch, on_result: OnResult) -> None:

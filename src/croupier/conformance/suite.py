@@ -101,7 +101,11 @@ def inapplicable(reason: str) -> Attempt:
 
 
 class TargetGone(ConnectionError):
-    """The server under test accepts no connections any more."""
+    """The server under test accepts no connections any more. `dialogue` is what it has ended before, if known."""
+
+    def __init__(self, reason: str, dialogue: Sequence[DialogueLine] = ()) -> None:
+        super().__init__(reason)
+        self.dialogue = dialogue
 
 
 class Bench:

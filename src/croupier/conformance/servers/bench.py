@@ -294,7 +294,11 @@ class HouseBench(Bench):
     ) -> ProvokedClose | None:
         """Return a conversation that the house has ended because of messages that it could read."""
         for probe in probes:
-            if (provoked := await self._close_detector.find_provoked(probe, case.delivery)) is not None:
+            try:
+                provoked = await self._close_detector.find_provoked(probe, case.delivery)
+            except TargetGone as error:
+                raise TargetGone(str(error), probe.conversation.lines) from None
+            if provoked is not None:
                 return provoked
         return None
 
