@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.case_runner import MAX_RESETS
+from croupier.conformance.case_runner import MAX_RESETS, RESET_CAUSE
 from croupier.conformance.channel.http import SentRequest
 from croupier.conformance.channel.streams import open_streams
 from croupier.conformance.holdem.http_client import ConnectionWasReset, ResponseCut, ResponseError
@@ -123,7 +123,7 @@ def test_an_answer_that_is_missing_after_every_reset_was_not_sent() -> None:
 
     result = run_case(GARBAGE, never, reset)
     assert result.failure is not None
-    assert result.failure.clause == "sevenhalf-2.9"
+    assert (result.failure.clause, result.failure.cause) == ("sevenhalf-2.9", RESET_CAUSE)
     assert len(connections) >= MAX_RESETS
 
 

@@ -25,6 +25,11 @@ MAX_CONFIRMED_SILENCES: Final = 3
 MAX_RESETS: Final = 4
 """After this many tries that the server has ended with a reset, what is missing is believed not to have been sent."""
 
+RESET_CAUSE: Final = Cause(
+    "it resets the connection, which loses what it has sent last: it closes it with input that it has not read",
+    is_guess=True,
+)
+
 MAX_DIALOGUE_LINES: Final = 500
 """At most this many of the last messages of a case are kept."""
 
@@ -214,7 +219,10 @@ class CaseRunner:
             if attempt.failure is not None:
                 attempts.append(await self._bench.confirm(case, attempt, number))
                 attempts.append(await self._shrinker.shorten(case, attempts[-1]))
-                return await self._bench.explain(case, attempts[-1])
+                explained = await self._bench.explain(case, attempts[-1])
+                if attempt.was_reset and explained.failure is not None and explained.failure.cause is None:
+                    return explained.blamed(explained.failure.clause, RESET_CAUSE)
+                return explained
             (missed if attempt.outcome is Outcome.SKIP else hits).append(attempt)
             if attempt.is_final:
                 break
