@@ -29,7 +29,7 @@ from croupier.conformance.report.summary import (
     failure_groups,
     verdict_sentence,
 )
-from croupier.conformance.report.terminal import print_parts
+from croupier.conformance.report.terminal import print_parts, result_line
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
 
@@ -194,6 +194,13 @@ def test_on_a_terminal_each_reason_is_shown_once_and_every_failure_is_named() ->
     assert text.count("43 41 52 44 20 22") == 1
     assert f"{QUOTES}: 2 cases fail" in " ".join(text.split())
     assert text.rstrip().endswith(f"It breaks the protocol: {QUOTES}.")
+
+
+def test_a_line_names_the_broken_clause_unless_it_is_that_of_the_case() -> None:
+    result = replace(RESULTS[3], case="kuhn/4.4/x", clause="kuhn-4.4", failure=Failure("kuhn-6.1", "a", "b"))
+    assert "kuhn-6.1: expected a; actual b" in result_line(result).plain
+    result = replace(result, failure=Failure("kuhn-4.4", "a", "b"))
+    assert result_line(result).plain.endswith("  expected a; actual b")
 
 
 def test_outcomes_are_told_by_sign_and_word_where_there_are_no_colours() -> None:

@@ -13,6 +13,7 @@ from croupier.conformance.report.hexdump import printable
 from croupier.conformance.report.summary import (
     LOOKS,
     FailureGroup,
+    broken_clause,
     count_outcomes,
     dialogue,
     facts,
@@ -38,7 +39,8 @@ def result_line(result: Result) -> Text:
     """A result in a line, printed as soon as it is known."""
     text = Text.assemble(outcome_text(result.outcome), f" {result.case} ", (printable(result.title), "dim"))
     if result.outcome is not Outcome.PASS and (note := result_note(result)):
-        text.append(f"\n{'':16}{' '.join(printable(note).split())}")
+        clause = f"{broken_clause(result)}: " if broken_clause(result) != result.clause else ""
+        text.append(f"\n{'':16}{clause}{' '.join(printable(note).split())}")
     return text
 
 
