@@ -261,7 +261,12 @@ def test_unusable_submissions_have_cells_and_results_are_written(tmp_path: Path)
         ("ada", "cid"): ("client",),
         **{(server, client): ("server",) for server in ("bob", "cid") for client in ("ada", "bob", "cid")},
     }
+    (out / "gradescope").mkdir()
+    (out / "gradescope" / "of-an-earlier-run.json").write_text("{}")
     write_results(one.results(cells, is_complete=True), out)
+    page = (out / "matrix.html").read_text()
+    assert "<dt>bob</dt><dd>cannot be built: &#x27;false&#x27; has ended (exit status 1)" in page
+    assert "<dt>cid</dt><dd>found no submission.toml" in page
     assert sorted(path.name for path in out.iterdir()) == [
         *("cells.jsonl", "gradescope", "matrix.csv", "matrix.html", "matrix.json", "work"),
     ]

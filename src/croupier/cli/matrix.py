@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.options import check_minimum, check_positive, command_line
-from croupier.cli.output import fail, print_line, print_now
+from croupier.cli.output import INDENT, fail, print_line, print_now
 from croupier.core.text import printable
 
 if TYPE_CHECKING:
@@ -217,7 +217,9 @@ async def _play(
                 submission = cell.server if "server" in finding.blame else cell.client
                 if (cell.room, submission) not in unusable:
                     unusable.add((cell.room, submission))
-                    print_line(f"{cell.room}: {submission} {finding.kind}: {finding}")
+                    first, *more = f"{cell.room}: {submission} {finding.kind}: {finding}".splitlines()
+                    for line in (first, *(f"{INDENT}{each}" for each in more)):
+                        print_line(line)
             elif not is_cached and not console.is_terminal:
                 print_line(f"{cell.room}: {cell.client} at {cell.server}: {finding}")
 

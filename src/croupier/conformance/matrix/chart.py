@@ -13,8 +13,10 @@ STYLESHEET: Final = """
 body { max-width: none; margin: 2rem; }
 h2 { margin-top: 2.5rem; }
 td, th { border: 1px solid var(--line); padding: 0.25rem 0.5rem; }
-thead th { vertical-align: bottom; } thead th.client { writing-mode: vertical-rl; transform: rotate(180deg); }
-th { text-align: left; font-weight: normal; white-space: nowrap; } td { text-align: center; }
+thead th { vertical-align: bottom; }
+th { text-align: left; font-weight: normal; white-space: nowrap; } td, th.client { text-align: center; }
+th.client span { display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg); }
+dd, .cell p { white-space: pre-wrap; overflow-wrap: anywhere; }
 td a { text-decoration: none; display: block; white-space: nowrap; } td.none { opacity: 0.4; }
 .cell { display: none; position: fixed; inset: 5vh 5vw; overflow: auto; padding: 1rem 1.5rem; z-index: 1;
   background: var(--paper); border: 2px solid currentColor; border-radius: 0.5rem; }
@@ -54,12 +56,21 @@ def _body(results: Results) -> Iterator[str]:
     for room, title in results.titles.items():
         yield f"<h2>{html_text(title)}</h2>"
         yield from _table(results, room, numbers)
-    if faults := [each for each in results.submissions if each.faults]:
+    if faults := _faults(results):
         yield "<h2>Cannot be used</h2>\n<dl>"
-        yield from (f"<dt>{html_text(each.id)}</dt><dd>{html_text(each.faults)}</dd>" for each in faults)
+        yield from (f"<dt>{html_text(each)}</dt><dd>{html_text(fault)}</dd>" for each, fault in faults.items())
         yield "</dl>"
     for number, cell in enumerate(results.cells):
         yield from _cell(number, cell, results.names)
+
+
+def _faults(results: Results) -> Mapping[str, str]:
+    """What is wrong with the submissions that cannot be used, by their ids; also if that was found by building them."""
+    found = {each.id: each.faults for each in results.submissions if each.faults}
+    for cell in results.cells:
+        if cell.finding.kind is CellKind.UNUSABLE:
+            found.setdefault(cell.server if "server" in cell.finding.blame else cell.client, cell.finding.note)
+    return dict(sorted(found.items()))
 
 
 def _table(results: Results, room: str, numbers: Mapping[tuple[str, str, str], int]) -> Iterator[str]:
@@ -67,7 +78,7 @@ def _table(results: Results, room: str, numbers: Mapping[tuple[str, str, str], i
     servers = [each for each in results.submissions if any(server == each.id for _, server, _ in found)]
     clients = [each for each in results.submissions if any(client == each.id for _, _, client in found)]
     yield '<div class="wide"><table>\n<thead><tr><th>server \\ client</th><th>score</th>'
-    yield "".join(f'<th class="client" scope="col">{html_text(each.name)}</th>' for each in clients)
+    yield "".join(f'<th class="client" scope="col"><span>{html_text(each.name)}</span></th>' for each in clients)
     yield "</tr></thead>\n<tbody>"
     for server in servers:
         row = f'<tr><th scope="row">{html_text(server.name)}</th><td>{results.score(server, "server", room)}</td>'

@@ -243,10 +243,12 @@ def _cell(position: tuple[str, str, str], key: str, played: PairingResult, secon
 def write_results(results: Results, folder: Path) -> None:
     """Write the results into a folder: the HTML page, JSON, CSV for Moodle, and a Gradescope file per student.
 
-    Raises OSError.
+    Files of earlier runs for students who are gone are removed. Raises OSError.
     """
     files = {"matrix.html": html(results), "matrix.json": full_json(results), "matrix.csv": moodle(results)}
     files |= {f"gradescope/{each.id}.json": gradescope(results, each) for each in results.students}
     (folder / "gradescope").mkdir(exist_ok=True)
+    for stale in {*(folder / "gradescope").glob("*.json")} - {folder / name for name in files}:
+        stale.unlink()
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
