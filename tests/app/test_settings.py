@@ -100,6 +100,27 @@ def test_mistake_in_the_file_is_an_error(tmp_path: Path, text: str, message: str
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("rooms", "variable", "message"),
+    [
+        (["kuhn"], "CROUPIER_SERVE_KUHN_COINZ", "the nearest setting of `croupier serve kuhn` is 'coins'"),
+        ([], "CROUPIER_SERVE_KUHN_COINZ", "the nearest setting of `croupier serve kuhn` is 'coins'"),
+        (["kuhn"], "CROUPIER_SERVE_STRICKT", "the nearest setting of `croupier serve kuhn` is 'strict'"),
+        ([], "CROUPIER_SERVE_STRICKT", "the nearest setting of `croupier serve` is 'strict'"),
+    ],
+)
+def test_a_misspelt_variable_is_an_error(rooms: list[str], variable: str, message: str) -> None:
+    done = croupier("serve", *rooms, variables={variable: "1"})
+    assert done.returncode == 2
+    assert f"found the variable {variable}; {message}" in done.stderr
+
+
+def test_variables_of_other_rooms_are_no_error() -> None:
+    others = {"CROUPIER_SERVE_BLINDS": "5/10", "CROUPIER_SERVE_HOLDEM_STACK": "200"}
+    with Serving("kuhn", "--port", 0, variables=others) as serving:
+        assert serving.talk(b"ACTN BET") == b"FAIL W_A"
+
+
 def test_missing_file_is_an_error() -> None:
     done = croupier("serve", "kuhn", "--config", "/nowhere/croupier.toml")
     assert done.returncode != 0

@@ -1,15 +1,18 @@
 """Settings that no flag sets: from CROUPIER_… environment variables, then from a TOML file."""
 
+import os
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from cyclopts import App, ArgumentCollection, UnknownOptionError
+from cyclopts import App, Argument, ArgumentCollection, UnknownOptionError
 from cyclopts.config import Dict, Env
 
 from croupier.rooms import ROOMS
+
+SERVE_PREFIX: Final = "CROUPIER_SERVE_"
 
 ROOM_COMMANDS = ("serve", "play", "load")
 """The commands whose tables have a table for each room."""
@@ -37,14 +40,9 @@ class SettingsFile:
 
     def _unknown_setting(self, error: UnknownOptionError, commands: tuple[str, ...]) -> str:
         """Describe an error by the key, its table and the nearest setting that the command has."""
-        from difflib import get_close_matches
-
         key = (error.token.keyword or "")[1:].partition("]")[0]
-        names = [name.removeprefix("--") for each in error.argument_collection for name in each.names]
-        nearest = get_close_matches(key, names, n=1)
-        command = " ".join(("croupier", *commands))
-        remedy = f"the nearest setting of `{command}` is {nearest[0]!r}" if nearest else f"see `{command} --help`"
-        return f"found {key!r} in [{'.'.join(self._table_of(key, commands))}]; {remedy}"
+        table = ".".join(self._table_of(key, commands))
+        return f"found {key!r} in [{table}]; {_remedy(key, commands, error.argument_collection)}"
 
     def _table_of(self, key: str, commands: tuple[str, ...]) -> tuple[str, ...]:
         """The table that has a setting of a command: that of the command or, for a room, [serve]."""
@@ -54,12 +52,56 @@ class SettingsFile:
         return commands if key in table else commands[:1]
 
 
+def reject_unknown_variables(_app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Raise ValueError if the name of a variable for `croupier serve` is misspelt: it would set nothing.
+
+    Variables of other rooms are left alone.
+    """
+    if commands[:1] != ("serve",):
+        return
+    for variable in sorted(os.environ):
+        if not variable.startswith(SERVE_PREFIX):
+            continue
+        key = variable.removeprefix(SERVE_PREFIX).lower().replace("_", "-")
+        room, _, room_key = key.partition("-")
+        if room not in ROOMS:
+            is_known = key in _names(arguments) or any(key in _names(_arguments_of(each)) for each in ROOMS)
+            if not is_known:
+                raise ValueError(f"found the variable {variable}; {_remedy(key, commands, arguments)}")
+        elif commands == ("serve", room) and room_key not in _names(arguments):
+            raise ValueError(f"found the variable {variable}; {_remedy(room_key, commands, arguments)}")
+
+
+def _arguments_of(room: str) -> ArgumentCollection:
+    from croupier.cli import app
+
+    return app["serve"][room].assemble_argument_collection()
+
+
+def _names(arguments: Iterable[Argument]) -> list[str]:
+    """The names of settings, as in a TOML file."""
+    return [name.removeprefix("--") for each in arguments for name in each.names]
+
+
+def _remedy(key: str, commands: Iterable[str], arguments: Iterable[Argument]) -> str:
+    """Name the setting of a command that is nearest to a misspelt one."""
+    from difflib import get_close_matches
+
+    nearest = get_close_matches(key, _names(arguments), n=1)
+    command = " ".join(("croupier", *commands))
+    return f"the nearest setting of `{command}` is {nearest[0]!r}" if nearest else f"see `{command} --help`"
+
+
 def config_sources(file: Path | None, commands: Collection[str]) -> list[Any]:
     """Return the sources of settings for cyclopts: the environment first, then the file, with tables for `commands`.
 
     Raises ValueError if the file cannot be read, or has a table for no command or no room.
     """
-    sources: list[Any] = [Env("CROUPIER_", show=False), Env("CROUPIER_SERVE_", command=False, show=False)]
+    sources: list[Any] = [
+        reject_unknown_variables,
+        Env("CROUPIER_", show=False),
+        Env(SERVE_PREFIX, command=False, show=False),
+    ]
     if file is None:
         return sources
     try:
