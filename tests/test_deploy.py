@@ -155,16 +155,23 @@ def known_flags() -> set[str]:
     return {name for argument in arguments for name in argument.names}
 
 
-def check_command(words: list[str]) -> dict[str, str]:
-    """Assert that a `serve` command has only known flags; return their values."""
-    assert words[0] == "serve"
-    flags = dict(zip(words[1::2], words[2::2], strict=True))
-    assert {*flags} <= known_flags()
-    return flags
+def serve_settings(assignments: str) -> dict[str, str]:
+    """Assert that the variables of assignments set what `serve` knows; return their values by the flags."""
+    pairs = (word.split("=", 1) for word in shlex.split(assignments))
+    prefix = "CROUPIER_SERVE_"
+    found = {f"--{name.removeprefix(prefix).lower().replace('_', '-')}": value for name, value in pairs}
+    assert {*found} <= known_flags()
+    return found
+
+
+def image_settings() -> dict[str, str]:
+    """The settings of the image, which the variables of a container override."""
+    assert json.loads(docker_instructions()["CMD"][-1]) == ["serve"]
+    return serve_settings(docker_instructions()["ENV"][-1])
 
 
 def metrics_port() -> int:
-    return int(check_command(json.loads(docker_instructions()["CMD"][-1]))["--metrics-port"])
+    return int(image_settings()["--metrics-port"])
 
 
 # Docker.
@@ -307,12 +314,10 @@ def read_unit() -> ConfigParser:
     return unit
 
 
-def test_unit_starts_a_server_with_known_flags_as_an_unprivileged_user(tmp_path: Path) -> None:
+def test_unit_starts_a_server_with_known_settings_as_an_unprivileged_user() -> None:
     service = read_unit()["Service"]
-    program, *words = shlex.split(service["ExecStart"])
-    assert program == "/opt/croupier/bin/croupier"
-    flags = check_command(words)
-    assert flags["--store"].startswith("${STATE_DIRECTORY}/")
+    assert service["ExecStart"] == "/opt/croupier/bin/croupier serve", "a flag would override the environment"
+    assert serve_settings(service["Environment"])["--store"].startswith("%S/croupier/")
     assert service["User"] not in {"", "root"}
     assert int(service["TimeoutStopSec"]) > ServerConfig().drain_seconds
     for name in ("NoNewPrivileges", "PrivateTmp", "ProtectHome", "RestrictNamespaces", "MemoryDenyWriteExecute"):
