@@ -199,6 +199,12 @@ def test_a_server_that_does_not_start_shows_its_output() -> None:
     assert "no such deck" in result.stderr
 
 
+def test_a_client_that_cannot_be_started_is_an_error_in_one_line() -> None:
+    result = check("kuhn", "--client", "./no-such-client {host} {port}")
+    message = "croupier: './no-such-client' cannot be started: No such file or directory\n"
+    assert (result.returncode, result.stderr) == (2, message)
+
+
 FRAGILE_SERVER = """
 import socket, sys
 

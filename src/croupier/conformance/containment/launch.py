@@ -235,6 +235,7 @@ class LaunchedProgram:
             self._started.set_result(None)
         else:
             self._started.set_exception(error)
+            self._started.exception()  # after a cancellation nobody waits for it, and asyncio would complain
 
     def _has_ended(self) -> None:
         """The supervisor has ended, with all processes of the program."""
