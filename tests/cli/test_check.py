@@ -173,7 +173,10 @@ def test_a_client_is_tested() -> None:
         (["kuhn", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
         (["kuhn", "--max-failures", "0"], "found --max-failures 0; allowed: 1 or more"),
         (["kuhn", "--server", "no-such-program {port}"], "no-such-program"),
-        (["kuhn", "--server", "true {nowhere}"], "found {nowhere} in 'true {nowhere}'; allowed: {host}, {port}"),
+        (["kuhn", "--server", "true {port} {no}"], "found {no} in 'true {port} {no}'; allowed: {host}, {port}"),
+        (["kuhn", "--server", "true 1212"], "found --server 'true 1212'; allowed: a command with {port} in it"),
+        (["kuhn", "--client", "true {url}"], "found --client 'true {url}'; allowed: a command with {port} in it"),
+        (["holdem", "--client", "true"], "found --client 'true'; allowed: a command with {port} or {url} in it"),
     ],
 )
 def test_invalid_arguments_are_rejected_with_status_2(arguments: list[str], message: str) -> None:
@@ -197,6 +200,14 @@ def test_a_server_that_does_not_start_shows_its_output() -> None:
     result = check("kuhn", "--server", command)
     assert result.returncode == 2
     assert "no such deck" in result.stderr
+
+
+def test_the_verdict_says_why_a_client_has_never_connected() -> None:
+    command = shlex.join([sys.executable, "-c", "import sys; sys.exit('no such house')", "{port}"])
+    result = check("kuhn", "--client", command, "--quiet")
+    assert result.returncode == 2
+    reason = "the program ended (exit status 1) and never connected: no such house"
+    assert result.stdout.endswith(f"Nothing could be tested: {reason}.\n")
 
 
 def test_a_client_that_cannot_be_started_is_an_error_in_one_line() -> None:

@@ -15,7 +15,7 @@ ONE_CASE = "kuhn/4.4/bet-fold-p1"
 
 
 def script(text: str) -> str:
-    return shlex.join([sys.executable, "-c", text])
+    return shlex.join([sys.executable, "-c", text, "{port}"])
 
 
 def test_defaults_are_those_of_the_tester() -> None:
@@ -62,7 +62,7 @@ def test_an_option_without_a_meaning_is_an_error(
 ) -> None:
     (tmp_path / "ada").mkdir()
     (tmp_path / "ada" / "submission.toml").write_text('room = "kuhn"\nclient = "./client {port}"\n')
-    target = [ONE_CASE, "--client", "true"] if command == "check" else [tmp_path, "--out", tmp_path / "out"]
+    target = [ONE_CASE, "--client", "true {port}"] if command == "check" else [tmp_path, "--out", tmp_path / "out"]
     done = croupier(command, *target, *options)
     assert done.returncode == 2
     assert error in done.stderr

@@ -175,6 +175,7 @@ def resolve_target(
     if len(given) > 1:
         raise ValueError(f"found {' and '.join(given)}; allowed: one of them")
     check_tls(room, "server" if client is None else "client", tls)
+    check_address_in_command(room, server, client)
     if client is not None:
         return "client", {"command": client}
     if server is not None:
@@ -186,6 +187,17 @@ def resolve_target(
     if context is None and is_https:
         context = ssl.create_default_context()
     return "server", {"host": host, "port": port, "ssl": context}
+
+
+def check_address_in_command(room: "Room", server: str | None, client: str | None) -> None:
+    """Raise ValueError if the command of a program under test has no place for the address that the tester chooses."""
+    from croupier.rooms.holdem import ROOM as HOLDEM
+
+    if server is not None and "{port}" not in server:
+        raise ValueError(f"found --server {server!r}; allowed: a command with {{port}} in it")
+    places = ["{port}", "{url}"] if room is HOLDEM else ["{port}"]
+    if client is not None and not any(place in client for place in places):
+        raise ValueError(f"found --client {client!r}; allowed: a command with {' or '.join(places)} in it")
 
 
 def check_deck_flag(room: "Room", server: str | None, deck_flag: str | None) -> None:
