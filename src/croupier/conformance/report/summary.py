@@ -86,8 +86,14 @@ class FailureGroup(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A sentence with the cause or the clause, and the number of cases."""
-        cases = format_count(len(self.results), "case")
-        return f"{self.cause or self.clause}: {cases} {'fails' if len(self.results) == 1 else 'fail'}"
+        first_sentence = _first_sentence(self.clause).rstrip(".:")
+        reason = self.cause or f"{self.clause}{f' ({first_sentence})' * bool(first_sentence)}"
+        return f"{reason}: {failing(len(self.results), 'case')}"
+
+
+def failing(count: int, noun: str) -> str:
+    """So many cases fail: `1 case fails`, `2 more cases fail`."""
+    return f"{format_count(count, noun)} {'fails' if count == 1 else 'fail'}"
 
 
 def show_line(line: DialogueLine) -> ShownLine:
@@ -225,8 +231,12 @@ def verdict_sentence(report: Report) -> str:
 
 def _broken_sentence(clause: str) -> str:
     """The clause that is broken, with its first sentence."""
-    first_sentence = SENTENCE_END_PATTERN.split(find_clause(clause).text, maxsplit=1)[0]
+    first_sentence = _first_sentence(clause)
     return f"It breaks {clause}: {first_sentence}" if first_sentence else f"It breaks {clause}."
+
+
+def _first_sentence(clause: str) -> str:
+    return SENTENCE_END_PATTERN.split(find_clause(clause).text, maxsplit=1)[0]
 
 
 def _skipped_reason(report: Report) -> str:

@@ -18,6 +18,7 @@ from croupier.conformance.report.summary import (
     dialogue,
     facts,
     failed_results,
+    failing,
     failure_bytes,
     failure_groups,
     headline,
@@ -88,7 +89,9 @@ def _others(group: FailureGroup) -> Sequence[RenderableType]:
         return []
     shown = ", ".join(others[:MAX_CASES_SHOWN])
     more = f" and {len(others) - MAX_CASES_SHOWN} more" if len(others) > MAX_CASES_SHOWN else ""
-    return [Text.assemble((group.title, "bold"), f"\n  {shown}{more}")]
+    reason = "on this clause" if group.cause is None else "for this reason"
+    head = Text(f"{failing(len(others), 'more case')} {reason}", "bold")
+    return [head, Padding(Text(f"{shown}{more}"), (0, 0, 0, 2))]
 
 
 def _notes(report: Report, outcome: Outcome, *, is_complete: bool) -> Iterator[RenderableType]:
