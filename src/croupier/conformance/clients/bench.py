@@ -117,6 +117,7 @@ class HouseClientBench(Bench):
         self._stream_experiments = PairedExperiments()
         self._failures_apart: set[str] = set()
         self._absent_cases = 0
+        self._absence = ""
         self._timeout = AnswerTimeout(config.timeout, MIN_TIMEOUT_FACTOR * config.timeout)
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
@@ -137,8 +138,10 @@ class HouseClientBench(Bench):
     async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
         if self._absent_cases >= MAX_ABSENT_CASES:
-            return Attempt(Outcome.SKIP, "the program has never connected before")
+            return Attempt(Outcome.SKIP, self._absence)
         observation, attempt = await self._try(case, number, is_patient=is_patient)
+        if not observation.server.has_connected:
+            self._absence = attempt.note
         self._observations[case.id] = observation
         return attempt
 
