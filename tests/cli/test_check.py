@@ -243,6 +243,15 @@ def test_a_case_at_which_the_server_ends_shows_what_was_said_before(tmp_path: Pa
     assert "UnicodeDecodeError" in result.stdout
 
 
+def test_the_end_after_too_many_failures_is_announced(tmp_path: Path) -> None:
+    path = tmp_path / "fragile.py"
+    path.write_text(FRAGILE_SERVER)
+    command = shlex.join([sys.executable, str(path), "{port}"])
+    result = check("kuhn/4", "--server", command, "--max-failures", 1)
+    assert result.returncode == 1
+    assert "as many cases have failed as --max-failures allows; the others were not run" in result.stdout
+
+
 def test_list_prints_the_cases_of_both_roles_and_untestable_clauses() -> None:
     result = check("kuhn", "--list")
     assert (result.returncode, result.stderr) == (0, "")

@@ -91,6 +91,8 @@ class CaseRunner:
                     self._record(result for _, result in finished)
                 else:
                     waiting.extendleft(await self._on_death(end, finished, running))
+            if not self.stopped_reason and (waiting or beside or running):
+                self.stopped_reason = "as many cases have failed as --max-failures allows; the others were not run"
         finally:
             await cancel_tasks(running)
 
