@@ -119,11 +119,24 @@ def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> 
 
 
 MIN_PRUNE_AGE = timedelta(days=1)
+AGE_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 """A game that is being recorded must find its transfer in the ledger, so that no coins move twice."""
 
 
+def parse_age(text: str) -> timedelta:
+    """Read an age such as `30d`. Raises ValueError if it is none, or less than `MIN_PRUNE_AGE`."""
+    number, unit = text[:-1], text[-1:]
+    try:
+        age = timedelta(**{AGE_UNITS[unit]: int(number)})
+    except (KeyError, ValueError, OverflowError):
+        age = timedelta(0)
+    if age < MIN_PRUNE_AGE:
+        raise ValueError(f"found --older-than {text}; allowed: at least a day, as in 36h, 30d or 12w")
+    return age
+
+
 @app.command
-def prune(*, older_than: timedelta, dry_run: bool = False, store: StoreArgument = None) -> int:
+def prune(*, older_than: str, dry_run: bool = False, store: StoreArgument = None) -> int:
     """Delete old records: facts that no restart needs, hands, single transfers. Servers can keep running.
 
     Accounts and their coins stay: old transfers are replaced by one that has their sums. Without old facts and hands,
@@ -136,9 +149,7 @@ def prune(*, older_than: timedelta, dry_run: bool = False, store: StoreArgument 
     dry_run:
         Print how much would be deleted, and delete nothing.
     """
-    if older_than < MIN_PRUNE_AGE:
-        raise ValueError(f"found --older-than {older_than}; allowed: 1d or more")
-    before = time.time() - older_than.total_seconds()
+    before = time.time() - parse_age(older_than).total_seconds()
 
     async def action(store: "Store") -> int:
         counts = await store.prune(before, [*HOUSE_ROOMS], is_dry_run=dry_run)
