@@ -66,7 +66,7 @@ def run_settings(data: bytes) -> None:
         file = Path(folder, "croupier.toml")
         file.write_bytes(data)
         try:
-            sources = config_sources(file, ("serve", "play"))
+            sources = config_sources(file, app)
         except ValueError:
             return
     app.config = sources

@@ -84,7 +84,7 @@ def launch(
     """Run a command. Flags override CROUPIER_… environment variables, and those override the TOML file."""
     from croupier.cli.settings import config_sources
 
-    app.config = config_sources(config, [name for name in app if not name.startswith("-")])
+    app.config = config_sources(config, app)
     if tokens[:1] == ("serve",):
         from croupier.cli.serve import COMMAND_LINE, PARSE_ARGUMENTS
 

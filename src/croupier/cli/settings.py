@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -52,30 +52,34 @@ class SettingsFile:
         return commands if key in table else commands[:1]
 
 
-def reject_unknown_variables(_app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Raise ValueError if the name of a variable for `croupier serve` is misspelt: it would set nothing.
+@dataclass(frozen=True)
+class ServeVariables:
+    """A source for cyclopts that sets nothing, but refuses variables for `croupier serve` that would set nothing.
 
-    Variables of other rooms are left alone.
+    `root` is the app with all commands.
     """
-    if commands[:1] != ("serve",):
-        return
-    for variable in sorted(os.environ):
-        if not variable.startswith(SERVE_PREFIX):
-            continue
-        key = variable.removeprefix(SERVE_PREFIX).lower().replace("_", "-")
-        room, _, room_key = key.partition("-")
-        if room not in ROOMS:
-            is_known = key in _names(arguments) or any(key in _names(_arguments_of(each)) for each in ROOMS)
+
+    root: App
+
+    def __call__(self, _: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+        """Raise ValueError if the name of a variable is misspelt. Variables of other rooms are left alone."""
+        if commands[:1] != ("serve",):
+            return
+        for variable in sorted(os.environ):
+            if not variable.startswith(SERVE_PREFIX):
+                continue
+            key = variable.removeprefix(SERVE_PREFIX).lower().replace("_", "-")
+            room, _, room_key = key.partition("-")
+            if room in ROOMS:
+                is_known = commands != ("serve", room) or room_key in _names(arguments)
+                key = room_key
+            else:
+                is_known = key in _names(arguments) or any(key in self._names_in(each) for each in ROOMS)
             if not is_known:
                 raise ValueError(f"found the variable {variable}; {_remedy(key, commands, arguments)}")
-        elif commands == ("serve", room) and room_key not in _names(arguments):
-            raise ValueError(f"found the variable {variable}; {_remedy(room_key, commands, arguments)}")
 
-
-def _arguments_of(room: str) -> ArgumentCollection:
-    from croupier.cli import app
-
-    return app["serve"][room].assemble_argument_collection()
+    def _names_in(self, room: str) -> list[str]:
+        return _names(self.root["serve"][room].assemble_argument_collection())
 
 
 def _names(arguments: Iterable[Argument]) -> list[str]:
@@ -92,13 +96,13 @@ def _remedy(key: str, commands: Iterable[str], arguments: Iterable[Argument]) ->
     return f"the nearest setting of `{command}` is {nearest[0]!r}" if nearest else f"see `{command} --help`"
 
 
-def config_sources(file: Path | None, commands: Collection[str]) -> list[Any]:
-    """Return the sources of settings for cyclopts: the environment first, then the file, with tables for `commands`.
+def config_sources(file: Path | None, app: App) -> list[Any]:
+    """Return the sources of settings for cyclopts: the environment first, then the file, with tables for its commands.
 
     Raises ValueError if the file cannot be read, or has a table for no command or no room.
     """
     sources: list[Any] = [
-        reject_unknown_variables,
+        ServeVariables(app),
         Env("CROUPIER_", show=False),
         Env(SERVE_PREFIX, command=False, show=False),
     ]
@@ -110,6 +114,7 @@ def config_sources(file: Path | None, commands: Collection[str]) -> list[Any]:
         raise ValueError(f"cannot read {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} is not valid TOML: {error}") from None
+    commands = [name for name in app if not name.startswith("-")]
     for name in settings:
         if name not in commands:
             allowed = ", ".join(f"[{command}]" for command in commands)
