@@ -11,6 +11,7 @@ from croupier.arena.holdem_servers import parse_game_address
 from croupier.arena.report.summary import Unit
 from croupier.cli import app
 from croupier.cli.check import parse_reports
+from croupier.cli.db import parse_age
 from croupier.cli.games import parse_place
 from croupier.cli.play import parse_player
 from croupier.cli.settings import config_sources
@@ -32,6 +33,7 @@ def parse_texts(text: str) -> None:
     allow(ValueError, parse_host_port, text, 1)
     allow(ValueError, parse_target, ROOMS["holdem"], text)
     allow(ValueError, parse_duration, "delay", text)
+    allow(ValueError, parse_age, text)
     allow(ValueError, parse_grading, text, 100.0, "visible")
     allow(ValueError, parse_cards, text)
     allow(ValueError, parse_range, text)
@@ -42,6 +44,7 @@ def parse_texts(text: str) -> None:
 def texts() -> Iterable[str]:
     yield from ("bb/100", "html=report.html", "127.0.0.1:2345", "50ms", "client=2,kuhn.client=3", "AsKd2c", "main/7")
     yield from ("QQ+, AKs, A5s-A2s, KJo, AhKh", "sqlite:///games.sqlite", "postgresql://a:b@c/d?e=f", "kuhn/3/12")
+    yield "30d"
 
 
 def parse_bots(text: str) -> None:

@@ -69,10 +69,10 @@ class ServeVariables:
             if not variable.startswith(SERVE_PREFIX):
                 continue
             key = variable.removeprefix(SERVE_PREFIX).lower().replace("_", "-")
-            room, _, room_key = key.partition("-")
+            room = key.partition("-")[0]
             if room in ROOMS:
-                is_known = commands != ("serve", room) or room_key in _names(arguments)
-                key = room_key
+                key = key.removeprefix(f"{room}-")
+                is_known = commands != ("serve", room) or key in _names(arguments)
             else:
                 is_known = key in _names(arguments) or any(key in self._names_in(each) for each in ROOMS)
             if not is_known:
