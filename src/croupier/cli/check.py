@@ -191,11 +191,11 @@ def resolve_target(
 
 def check_address_in_command(room: "Room", server: str | None, client: str | None) -> None:
     """Raise ValueError if the command of a program under test has no place for the address that the tester chooses."""
-    from croupier.rooms.holdem import ROOM as HOLDEM
+    from croupier.conformance.suite import find_suite
 
     if server is not None and "{port}" not in server:
         raise ValueError(f"found --server {server!r}; allowed: a command with {{port}} in it")
-    places = ["{port}", "{url}"] if room is HOLDEM else ["{port}"]
+    places = [f"{{{name}}}" for name in ("port", "url") if name in find_suite(room, "client").placeholders]
     if client is not None and not any(place in client for place in places):
         raise ValueError(f"found --client {client!r}; allowed: a command with {' or '.join(places)} in it")
 

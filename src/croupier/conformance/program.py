@@ -202,9 +202,7 @@ class ProgramUnderTest:
         if connected.is_set():
             return
         within = f" within {seconds:g} seconds" if self.status is None else ""
-        has_port = any(name in self._command for name in ("{port}", "{url}"))
-        hint = "" if has_port else " (the command has no {port})"
-        raise self._unusable(f"has not connected to {format_address(address)}{within}{hint}")
+        raise self._unusable(f"has not connected to {format_address(address)}{within}")
 
     def _unusable(self, reason: str) -> ProgramError:
         state = "runs" if self.status is None else f"has ended ({self.end_description})"
