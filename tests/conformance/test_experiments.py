@@ -64,6 +64,11 @@ def test_the_cause_is_found_by_sending_the_same_messages_in_another_way(
     assert not result.failure.cause.is_guess
 
 
+@pytest.mark.parametrize("case_id", ["blackjack/6.4/house-words-from-the-client", "blackjack/2.2/every-frame"])
+def test_a_refusal_of_the_first_of_several_messages_is_none_of_the_last(case_id: str) -> None:
+    assert run_mutant("blackjack", "misreads: the rest of a read is lost", case_id).outcome is Outcome.FAIL
+
+
 class HastyTable(Table):
     """A table that handles the last message of a read first, as it may if each has a task of its own."""
 

@@ -416,10 +416,10 @@ class HouseBench(Bench):
     def _refused_kind(self, probe: ScriptedClient) -> str | None:
         """The kind of the last message, if it was refused although it was allowed and requires another answer.
 
-        A client that cannot pay for it is refused rightly.
+        A client that cannot pay for it is refused rightly, and of several messages the first one may be refused.
         """
         lines = probe.conversation.lines
-        if len(lines) < 2 or lines[-2].side != CLIENT:
+        if [line.side for line in lines[-3:]] not in ([CLIENT, HOUSE], [HOUSE, CLIENT, HOUSE]):
             return None
         reply = lines[-1].message
         if not self._test_data.is_refusal(reply) or reply in self._test_data.refusals_of_payment:
