@@ -36,6 +36,7 @@ def test_a_connection_that_begins_with_other_coins_is_found(words: str, case: st
     result = run_case(MutantHouse(ROOM, mutation, state_of, {}), case)
     assert result.failure is not None, result
     assert result.failure.clause == result.clause
+    assert "as at the start of the connection before this one" in result.failure.expected
     assert run_case(HouseFixture(ROOM), case).outcome is Outcome.PASS
 
 

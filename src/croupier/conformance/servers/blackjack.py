@@ -183,7 +183,8 @@ def _compare_first_balances(context: ScenarioContext, clause: str, *refused: obj
     if before is None or now is None:
         return "the house has sent no balance"
     if now != before:
-        raise Violation(clause, f"{now} at the start of a connection", f"{before}, as on the one before it")
+        expected = f"{before}, as at the start of the connection before this one"
+        raise Violation(clause, str(now), expected)
     return None
 
 
