@@ -101,6 +101,14 @@ class OneReadWire(Wire):
         return Wire("table").feed(data)
 
 
+class FirstLineWire(Wire):
+    """Takes one line from each read, and drops the rest."""
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        line, end, _ = data.partition(b"\n")
+        return super().feed(line + end)
+
+
 class IgnoresInvalidJson(Wire):
     """Ignores what is not JSON."""
 
@@ -444,6 +452,7 @@ FAULTY_TABLES = (
     _faulty("silent-errors", "4.3", "4.3", mutation=silent_errors),
     _faulty("silent-on-garbage", "8.3", "8.3", wire=IgnoresInvalidJson),
     _faulty("one-read-one-message", "1.4", "1.4", wire=OneReadWire),
+    _faulty("one-line-a-read", "1.4", "1.4", wire=FirstLineWire),
     _faulty("wants-line-ends", "1.3", "1.3", wire=LineWire),
     _faulty(
         "draws-without-a-game",

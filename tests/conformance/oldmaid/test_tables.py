@@ -175,6 +175,13 @@ def test_a_transcript_begins_again_after_a_game_with_players_that_have_left() ->
             replay._require_own_game(ReceivedMessage(b"", listed, b""))
 
 
+@pytest.mark.extended
+def test_a_message_lost_in_a_read_is_blamed_before_one_lost_behind_a_join() -> None:
+    table = next(faulty for faulty in FAULTY_TABLES if faulty.name == "one-line-a-read")
+    clauses = [result.failure.clause for result in full_report(table, "oldmaid").results if result.failure is not None]
+    assert clauses.index("oldmaid-1.4") < clauses.index("oldmaid-3.15")
+
+
 def test_dialect_njaal() -> None:
     njaal = replace(HONEST, settings={"dialect": "njaal"})
     assert [result.outcome for result in run(njaal, "oldmaid/3.3/form")] == [Outcome.NON_STRICT]

@@ -159,7 +159,7 @@ async def _join_next_game(context: TableContext, player: ScriptedPlayer) -> None
     await driven_game.draw(len(driven_game.players))
 
 
-@CASES.add("3.15", "kept", "Requests that are sent ahead are answered after the join", rank=PIPELINING_RANK)
+@CASES.add("3.15", "kept", "Requests that are sent ahead are answered after the join", rank=PIPELINING_RANK + 1)
 async def _requests_after_join(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
