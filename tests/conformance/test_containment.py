@@ -20,9 +20,10 @@ import pytest
 from croupier.conformance.containment import launch, launcher
 from croupier.conformance.containment.descendants import children_of
 from croupier.conformance.containment.launch import find_sandbox
-from croupier.conformance.containment.launch_spec import LaunchSpec, Limits
+from croupier.conformance.containment.launch_spec import PIPE_NAMES, LaunchSpec, Limits
 from croupier.conformance.containment.launcher import launcher_command
 from croupier.conformance.containment.policy import Containment, contained
+from croupier.conformance.containment.supervisor import Pipes
 from croupier.conformance.containment.workspace import remove_tree
 from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
 from tests.conformance.test_program import alive, python, said
@@ -535,6 +536,13 @@ def test_the_network_of_the_tester_is_reachable(containment: Containment) -> Non
 
 
 # Removal.
+
+
+def test_pipes_that_nobody_reads_any_more_are_not_waited_for(tmp_path: Path) -> None:
+    for name in PIPE_NAMES:
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(OSError, match="No such device or address"):
+        Pipes.open(str(tmp_path))
 
 
 def test_a_closed_folder_is_removed(tmp_path: Path) -> None:

@@ -65,12 +65,14 @@ class Pipes:
 
     @classmethod
     def open(cls, folder: str) -> "Pipes":
-        """Open and remove the named pipes of a folder."""
-        flags = dict.fromkeys(PIPE_NAMES, os.O_WRONLY) | {CONTROL_PIPE: os.O_RDONLY | os.O_NONBLOCK}
+        """Open and remove the named pipes of a folder. Raises OSError if the tester has cancelled the start."""
+        flags = dict.fromkeys(PIPE_NAMES, os.O_WRONLY) | {CONTROL_PIPE: os.O_RDONLY}
         names = (STDOUT_PIPE, STDERR_PIPE, STATUS_PIPE, CONTROL_PIPE)
-        numbers = [os.open(f"{folder}/{name}", flags[name] | os.O_CLOEXEC) for name in names]
-        for name in names:
+        # A pipe that blocks would wait for its reader for ever.
+        numbers = [os.open(f"{folder}/{name}", flags[name] | os.O_NONBLOCK | os.O_CLOEXEC) for name in names]
+        for name, number in zip(names, numbers, strict=True):
             Path(folder, name).unlink()
+            os.set_blocking(number, name != CONTROL_PIPE)
         try:
             numbers.append(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         except OSError:  # not Linux
