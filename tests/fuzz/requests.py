@@ -85,7 +85,10 @@ def request_corpus() -> Iterable[bytes]:
     forwarded = b'GET /games/?wait=1.5&since=3&limit=2&after=1 HTTP/1.1\r\nHost: x\r\nIf-None-Match: W/"7", *\r\n'
     forwarded += b'X-Forwarded-For: 192.0.2.1, 198.51.100.7\r\nForwarded: for="[2001:db8::1]:80";by=x\r\n\r\n'
     chunked = b"POST /games/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
-    return every_size([forwarded, chunked, forwarded + chunked, *http_requests()])
+    act = b'{"action": 1, "betAmount": 20}'
+    offer = b"POST /games/g/players/p/acts HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
+    offer += b"Content-Length: %d\r\n\r\n%b" % (len(act), act)
+    return every_size([forwarded, chunked, forwarded + chunked, offer, *http_requests()])
 
 
 def run_tapped_request(data: bytes) -> None:

@@ -88,7 +88,11 @@ class RequestReader:
         self.unparsed, self.offset = (data, stop) if stop < len(data) else (b"", 0)
         before, was_in_request = self._newest, self.is_in_head or self.body_owner
         try:
-            self._parse(chunk)
+            try:
+                self._parser.feed_data(chunk)
+            except HttpParserUpgrade as upgrade:  # it is ignored: what follows is HTTP/1.1, too
+                self.unparsed, self.offset = chunk[upgrade.args[0] :] + self.unparsed[self.offset :], 0
+                self._parse_framing()
         except HttpParserError:
             self.error = self.error or (400, "found what is no HTTP/1.1 request; allowed: that")
         if self.is_in_head or self.body_owner is not None:
@@ -104,16 +108,8 @@ class RequestReader:
             self.known_requests[chunk] = self._newest
         return self._newest
 
-    def _parse(self, chunk: bytes) -> None:
-        """Parse a chunk. The offer of another protocol is ignored: what follows is HTTP/1.1, too."""
-        try:
-            self._parser.feed_data(chunk)
-        except HttpParserUpgrade as upgrade:
-            self.unparsed, self.offset = chunk[upgrade.args[0] :] + self.unparsed[self.offset :], 0
-            self._parse_body_of_offer()
-
-    def _parse_body_of_offer(self) -> None:
-        """Make the parser read the body of a request with an offer, which ends with its head to the parser."""
+    def _parse_framing(self) -> None:
+        """Make the parser read the body of a request that offers another protocol, which it takes for complete."""
         assert self._newest is not None, "an offer is in a head"
         head = framing_head(b"POST", self._newest.headers)
         if head:

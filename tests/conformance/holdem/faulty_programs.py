@@ -501,6 +501,7 @@ class HighestFreeSeat(Seats):
 
     __slots__ = ()
 
+    @override
     def _take_seat(self, participant: Participant) -> None:
         free = [chair for chair, taken in enumerate(self._chairs) if taken is None]
         participant.chair = free[-1 if self.seated_participants else 0]

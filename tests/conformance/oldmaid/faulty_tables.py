@@ -104,6 +104,7 @@ class OneReadWire(Wire):
 class FirstLineWire(Wire):
     """Takes one line from each read, and drops the rest."""
 
+    @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         line, end, _ = data.partition(b"\n")
         return super().feed(line + end)
@@ -256,6 +257,7 @@ class NoticesAtTheStart(House):
         super().__init__(*arguments, **options)
         self._gone: list[Left] = []
 
+    @override
     def on(self, event: Event[Message], now: float) -> Effects:
         client = self._clients.get(event.peer) if isinstance(event, Left) else None
         if isinstance(event, Left) and client is not None and client.nick and not client.is_playing:

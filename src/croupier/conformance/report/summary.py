@@ -92,7 +92,7 @@ class FailureGroup(Struct, frozen=True):
 
 
 def failing(count: int, noun: str) -> str:
-    """So many cases fail: `1 case fails`, `2 more cases fail`."""
+    """How many cases fail, in words: `1 case fails`, `2 more cases fail`."""
     return f"{format_count(count, noun)} {'fails' if count == 1 else 'fail'}"
 
 
