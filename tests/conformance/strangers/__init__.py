@@ -149,7 +149,6 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--json compact", "--json reversed"),
         ("", "--ending none", "--ending crlf"),
         ("", "--errors bare", "--errors printed"),
-        ("", "--pieces byte"),
         ("", "--garbage close"),
         ("", "--list njaal"),
         ("", "--early-out accepted"),
