@@ -6,8 +6,10 @@ from time import sleep
 import pytest
 
 from croupier.conformance.timeouts import (
+    ANSWER_FACTOR,
     FIRST_ANSWER_SECONDS,
     MAX_SILENCES,
+    MAX_TIMEOUT_FACTOR,
     MIN_REDUCED_SECONDS,
     MUTE_SECONDS,
     SLOWEST_ANSWER_FACTOR,
@@ -126,3 +128,11 @@ def test_cancelled_tasks_have_ended() -> None:
         return ended
 
     assert asyncio.run(main()) == ["cleaned up", "cleaned up"]
+
+
+def test_a_program_that_owes_many_answers_has_time_for_all_of_them() -> None:
+    timeout = AnswerTimeout(1.5)
+    timeout.record_answer(0.06)
+    assert timeout.for_answers(1) == 1.5
+    assert timeout.for_answers(50) == pytest.approx(ANSWER_FACTOR * 50 * 0.06)
+    assert timeout.for_answers(1000) == MAX_TIMEOUT_FACTOR * 1.5

@@ -20,6 +20,12 @@ MIN_REDUCED_SECONDS: Final = 0.25
 SLOWEST_ANSWER_FACTOR: Final = 20
 """The reduced timeout of a program that answers: a multiple of its slowest answer, with a lower limit."""
 
+ANSWER_FACTOR: Final = 2
+"""A program that owes several answers may write them together: it has this multiple of its slowest one for each."""
+
+MAX_TIMEOUT_FACTOR: Final = 4
+"""The longest timeout of such a program, as a multiple of the whole timeout."""
+
 MIN_STALL_SECONDS: Final = 0.05
 """A timeout that fires this late shows that the tester, or the whole machine, was stalled."""
 
@@ -44,6 +50,11 @@ class AnswerTimeout:
         self._min_reduced_seconds = min_reduced_seconds
         self._silences = 0
         self._was_patient = False
+
+    def for_answers(self, owed: int, *, is_patient: bool = False) -> float:
+        """Return the timeout of the next answer of a program that owes this number of them."""
+        seconds = self.for_try(is_patient=is_patient)
+        return max(seconds, min(MAX_TIMEOUT_FACTOR * seconds, ANSWER_FACTOR * owed * self.slowest_seconds))
 
     def for_try(self, *, is_patient: bool = False) -> float:
         """Return the timeout of the next try.

@@ -186,10 +186,11 @@ class ScriptedPlayer:
 
     async def receive_answer(self, clause: str, expected: str = "an answer") -> ReceivedMessage:
         """Return the answer to the last request. Raises Failed if there is none."""
-        started, seconds = self._clock(), self._timeout.for_try(is_patient=self._is_patient)
+        started, owed = self._clock(), max(1, self._unanswered_count)
+        seconds = self._timeout.for_answers(owed, is_patient=self._is_patient)
         received = await self.receive(seconds)
         if received is not None or self.is_disconnected:
-            self._timeout.record_answer(self._clock() - started)
+            self._timeout.record_answer((self._clock() - started) / owed)
         else:
             self._timeout.record_silence()
         if received is None:
