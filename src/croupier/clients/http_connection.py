@@ -9,6 +9,8 @@ from typing import Final, Protocol, cast
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from msgspec import Struct
 
+from croupier.net.prompt_connection import Acknowledger
+
 MAX_HEAD_BYTES: Final = 100 << 10
 """Maximum size of the head of a response."""
 
@@ -50,6 +52,7 @@ class HttpConnection(asyncio.Protocol):
         self.transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._loop = loop
         self._receiver: ResponseReceiver | None = None
+        self._acknowledger = Acknowledger()
         self._headers: dict[str, str] = {}
         self._head_bytes = 0
         self._has_head = False
@@ -83,6 +86,7 @@ class HttpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what has arrived."""
+        self._acknowledger.on_data(self.transport, self._loop.time())
         if self._receiver is None:  # the server sends what no request has asked for
             self.close()
             return

@@ -154,10 +154,10 @@ class Endpoint:
     ) -> None:
         """Connect to an address, optionally from a local one. The session receives Joined, or Left with the reason.
 
-        `local_address` may be an address that this endpoint listens on. `acknowledges_at_once`: see `PromptConnection`.
-        Raises LocalAddressError if the operating system does not allow that.
+        `local_address` may be an address that this endpoint listens on. `acknowledges_at_once`: from the beginning; see
+        `Acknowledger`. Raises LocalAddressError if the operating system does not allow that.
         """
-        connection = PromptConnection(self, peer) if acknowledges_at_once else Connection(self, peer)
+        connection = PromptConnection(self, peer, prompt=acknowledges_at_once)
         try:
             check_port(address[1])
             async with asyncio.timeout(self.limits.connect_timeout):
