@@ -1,6 +1,6 @@
 """Leases and the directory, without clock and bus: whatever is lost or late, no two nodes may write at a time."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from croupier.cluster.directory import Directory
@@ -19,13 +19,17 @@ steps = st.lists(
 
 
 @given(steps)
+@example([("renew other", 1.0, 0.0), ("renew other", 1.5, 0.0), ("renew", 0.0, 1.0), ("renew", 0.5, 0.0)])
 def test_a_house_is_claimed_only_after_its_owner_has_stopped_writing(
     events: list[tuple[str, float, float]],
 ) -> None:
-    """Each event comes some time after the one before; renewals reach the other node after a delay, or never."""
+    """Each event comes some time after the one before; renewals reach the other node after a delay, or never.
+
+    The other node sees all renewals in the order in which they were made, its own among them.
+    """
     owner, other = Membership("ada"), Membership("bea")
     directory = Directory(1, other)
-    owner.renewed(0.0)
+    owner.renewed(0.0, 1)
     other.observe("ada", "ready", 1, 0.0)  # a watch yields the node that owns a house before the house
     directory.observe(1, "ada", 2)
     now, revision = 0.0, 2
@@ -40,21 +44,28 @@ def test_a_house_is_claimed_only_after_its_owner_has_stopped_writing(
             case "renew" | "renew lost" | "renew unanswered" if not owner.may_write(now):
                 pass  # it is fenced: before it writes again it reads who owns the house
             case "renew":
-                owner.renewed(now)
+                owner.renewed(now, revision)
                 late.append((now + delay, revision))
             case "renew lost":  # the other node does not see it
-                owner.renewed(now)
+                owner.renewed(now, revision)
                 other.watch_restarted(now)  # as it does when its watch has ended, before it judges again
             case "renew unanswered":
                 late.append((now + delay, revision))
             case "renew other":
-                other.renewed(now)
+                other.renewed(now, revision)
+                for _, seen in late:
+                    other.observe("ada", "ready", seen, now)
+                late.clear()
                 other.observe("bea", "ready", revision, now)
             case "watch again":
                 other.watch_restarted(now)
         if directory.claims(now):
             assert not owner.may_write(now)
-    assert directory.live_owner(1, now + TIMING.lease) is None
+    later = now + 2 * TIMING.lease
+    other.renewed(later, revision + 1)
+    other.observe("bea", "ready", revision + 1, later)
+    assert directory.live_owner(1, later) is None
+    assert directory.claims(later) + directory.claims(later + TIMING.wait)
 
 
 def test_a_renewal_that_is_known_proves_nothing() -> None:

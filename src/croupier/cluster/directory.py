@@ -65,13 +65,13 @@ class Directory:
         }
 
     def claims(self, now: float) -> Sequence[int]:
-        """Return the houses that this node should claim now: those without a live owner, if it may judge that."""
+        """Return the houses that this node should claim now: those whose owners are gone, if it may judge that."""
         node, ready = self.node, self._membership.ready(now, self._room)
         if node not in ready or not self._membership.may_judge(now):
             return []
         claims = []
-        for house in self._owned:
-            if self.live_owner(house, now) is not None:
+        for house, owned in self._owned.items():
+            if owned.owner is not None and not self._membership.is_gone(owned.owner, now, self._room):
                 self._free_since.pop(house, None)
                 continue
             since = self._free_since.setdefault(house, now)

@@ -6,6 +6,7 @@ agree, and only their rates matter.
 
 from collections.abc import Collection
 from hashlib import sha256
+from math import inf
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -53,7 +54,9 @@ class Membership:
         self.timing = timing
         self._seen: dict[str, SeenNode] = {}
         self._renewed_at: float | None = None  # when the last renewal that was acknowledged was sent
+        self._renewed_revision = 0
         self._own_seen_at: float | None = None
+        self._came_back_at = -inf  # when the last renewal was sent that has come back through the watch
 
     def observe(
         self, node: str, state: NodeState, revision: int, now: float, rooms: Collection[str] = (HOLDEM,)
@@ -68,16 +71,26 @@ class Membership:
         self._seen[node] = SeenNode(revision, state, now, rooms)
         if node == self.node:
             self._own_seen_at = now
+            self._note_return(revision)
 
     def watch_restarted(self, now: float) -> None:
         """Note that renewals may have been missed: every node gets a full lease again, and is judged later."""
         self._own_seen_at = None
+        self._came_back_at = -inf
         for seen in self._seen.values():
             seen.at = now
 
-    def renewed(self, sent_at: float) -> None:
+    def renewed(self, sent_at: float, revision: int) -> None:
         """Note that the own renewal that was sent at this time has been acknowledged."""
-        self._renewed_at = sent_at
+        self._renewed_at, self._renewed_revision = sent_at, revision
+        own = self._seen.get(self.node)
+        if own is not None:
+            self._note_return(own.revision)
+
+    def _note_return(self, seen_revision: int) -> None:
+        """Note when the last own renewal was sent if it has come back: it may come before it is acknowledged."""
+        if seen_revision == self._renewed_revision and self._renewed_at is not None and self._own_seen_at is not None:
+            self._came_back_at = self._renewed_at
 
     def forget_renewals(self) -> None:
         """Note that this node has stopped writing, and has to renew its lease before it writes again."""
@@ -93,6 +106,17 @@ class Membership:
         if seen is None or seen.state == "stopped" or (room is not None and room not in seen.rooms):
             return False
         return now - seen.at < self.timing.lease
+
+    def is_gone(self, node: str, now: float, room: str) -> bool:
+        """Return whether a node does not serve a room any more, and does not write.
+
+        A lease has lapsed for certain when an own renewal that was sent afterwards has come back: the watch yields
+        changes in their order, so there was no renewal before.
+        """
+        seen = self._seen.get(node)
+        if seen is None or seen.state == "stopped" or room not in seen.rooms:
+            return True
+        return not self.is_live(node, now) and self._came_back_at - seen.at >= self.timing.lease
 
     def ready(self, now: float, room: str | None = None) -> frozenset[str]:
         """Return the live nodes that take houses, only those that serve a room if it is given."""

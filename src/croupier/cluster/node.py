@@ -222,7 +222,7 @@ class Node:
         )
         key = f"{NODE_KEYS}.{self.name}"
         self._revision = await self.bus.compare_and_set(key, encode(value), self._revision)
-        self.membership.renewed(sent_at)
+        self.membership.renewed(sent_at, self._revision)
 
     def _fence(self, reason: str) -> None:
         """Stop writing and serving: another node may own the houses."""
