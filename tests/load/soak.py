@@ -79,8 +79,8 @@ def soak(seconds: float, calibration_seconds: float, interval: float) -> Soak:
         }
         samples: list[Sample] = []
         figures = run(watch(server, make_plans(server.ports, seconds, rates), interval, samples))
-        run(wait_for_descriptors(server, descriptors_before))
-        return Soak(samples, descriptors_before, sample(server).descriptors, merge([*figures.values()]))
+        descriptors_after = run(wait_for_descriptors(server, descriptors_before))
+        return Soak(samples, descriptors_before, descriptors_after, merge([*figures.values()]))
 
 
 def make_plans(ports: Mapping[str, int], seconds: float, rates: Mapping[str, float]) -> Sequence[Plan]:
@@ -118,12 +118,16 @@ async def watch(
         sampling.cancel()
 
 
-async def wait_for_descriptors(server: Serving, count: int) -> None:
-    """Wait until the server has no more descriptors than this, or for LEAVE_SECONDS."""
+async def wait_for_descriptors(server: Serving, count: int) -> int:
+    """Wait until the server has no more descriptors than this, or for LEAVE_SECONDS; return how many it has.
+
+    The connection of the last sample may be one of them.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + LEAVE_SECONDS
-    while sample(server).descriptors > count and loop.time() < end:
+    while (left := sample(server).descriptors) > count and loop.time() < end:
         await asyncio.sleep(0.1)
+    return left
 
 
 def sample(server: Serving) -> Sample:

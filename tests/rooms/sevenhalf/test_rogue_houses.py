@@ -370,7 +370,7 @@ REFUSES = [
 ]  # fmt: skip
 
 CLOSES = [
-    Rogue("closes at once", "sevenhalf-8.2", instead(GREETING, HANG_UP)),
+    Rogue("closes at once", "sevenhalf-8.2", instead(GREETING, HANG_UP), []),
     Rogue("closes instead of the bet", "sevenhalf-4.1", instead(STRT, HANG_UP), [STRT]),
     Rogue("closes after the bet", "sevenhalf-8.2", followed(STRT, HANG_UP), [STRT]),
     Rogue("closes instead of a card", "sevenhalf-4.2", instead(DRAW, HANG_UP), [STRT, DRAW]),
