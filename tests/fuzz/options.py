@@ -11,11 +11,11 @@ from croupier.arena.holdem_servers import parse_game_address
 from croupier.arena.report.summary import Unit
 from croupier.cli import app
 from croupier.cli.check import parse_reports
-from croupier.cli.db import parse_age
 from croupier.cli.games import parse_place
+from croupier.cli.options import parse_duration
 from croupier.cli.play import parse_player
 from croupier.cli.settings import config_sources
-from croupier.cli.tap import parse_duration, parse_host_port, parse_target
+from croupier.cli.tap import parse_host_port, parse_target
 from croupier.clients.contestants import parse_contestant
 from croupier.conformance.matrix.standings import parse_grading
 from croupier.rooms import HOUSE_ROOMS, ROOMS
@@ -33,7 +33,6 @@ def parse_texts(text: str) -> None:
     allow(ValueError, parse_host_port, text, 1)
     allow(ValueError, parse_target, ROOMS["holdem"], text)
     allow(ValueError, parse_duration, "delay", text)
-    allow(ValueError, parse_age, text)
     allow(ValueError, parse_grading, text, 100.0, "visible")
     allow(ValueError, parse_cards, text)
     allow(ValueError, parse_range, text)

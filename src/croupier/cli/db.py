@@ -4,12 +4,13 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
+from croupier.cli.options import parse_duration
 from croupier.cli.output import print_line
 from croupier.core.plural import format_count
 from croupier.net.event_loop import run
@@ -118,21 +119,8 @@ def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> 
     return 0
 
 
-MIN_PRUNE_AGE = timedelta(days=1)
-AGE_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+MIN_PRUNE_SECONDS: Final = 86_400.0
 """A game that is being recorded must find its transfer in the ledger, so that no coins move twice."""
-
-
-def parse_age(text: str) -> timedelta:
-    """Read an age such as `30d`. Raises ValueError if it is none, or less than `MIN_PRUNE_AGE`."""
-    number, unit = text[:-1], text[-1:]
-    try:
-        age = timedelta(**{AGE_UNITS[unit]: int(number)})
-    except (KeyError, ValueError, OverflowError):
-        age = timedelta(0)
-    if age < MIN_PRUNE_AGE:
-        raise ValueError(f"found --older-than {text}; allowed: at least a day, as in 36h, 30d or 12w")
-    return age
 
 
 @app.command
@@ -149,7 +137,8 @@ def prune(*, older_than: str, dry_run: bool = False, store: StoreArgument = None
     dry_run:
         Print how much would be deleted, and delete nothing.
     """
-    before = time.time() - parse_age(older_than).total_seconds()
+    allowed = "a day or more, as in 36h, 30d or 12w"
+    before = time.time() - parse_duration("older_than", older_than, least=MIN_PRUNE_SECONDS, allowed=allowed)
 
     async def action(store: "Store") -> int:
         counts = await store.prune(before, [*HOUSE_ROOMS], is_dry_run=dry_run)

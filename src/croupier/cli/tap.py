@@ -1,20 +1,17 @@
 """`croupier tap`: relay connections between clients and a house, and check both sides."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from croupier.cli.options import check_minimum, check_positive
+from croupier.cli.options import check_minimum, check_positive, parse_duration
 from croupier.cli.output import fail
 
 if TYPE_CHECKING:
     from croupier.core.room import Room
     from croupier.core.session import Address
 
-UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
-DURATION_PATTERN: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|)")
 DIRECTIONS: Final = {"house": ("house",), "client": ("client",), "both": ("house", "client")}
 
 
@@ -145,15 +142,3 @@ def parse_host_port(given: str, lowest: int) -> tuple[str, int]:
     if not (port.isascii() and port.isdecimal() and lowest <= int(port) < 65536):
         raise ValueError(f"found {given!r}; allowed: HOST:PORT, the port {lowest} to 65535")
     return host.strip("[]") or "127.0.0.1", int(port)
-
-
-def parse_duration(name: str, given: str) -> float:
-    """Return the seconds of a duration, the value of the flag `name`. Raises ValueError.
-
-    >>> parse_duration("delay", "50ms")
-    0.05
-    """
-    matched = DURATION_PATTERN.fullmatch(given.strip())
-    if matched is None:
-        raise ValueError(f"found --{name} {given!r}; allowed: a duration such as 50ms or 1.5s")
-    return float(matched[1]) * UNIT_SECONDS[matched[2]]
