@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from croupier.conformance.diagnosis.pairs import MAX_CHANCE, one_sided_chance
-from croupier.conformance.results import Outcome, Result
+from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.servers.experiments import MIXES_UP_MESSAGES
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, Table, run_cases
@@ -77,14 +77,20 @@ class HastyTable(Table):
         return [answer for item in items for answer in super(HastyTable, self).hears(self._inward.encode(item))]
 
 
-def test_a_house_that_reads_all_messages_may_only_handle_them_in_the_wrong_order() -> None:
-    room = HOUSE_ROOMS["kuhn"]
+def failure_at(table: type[Table], case: str) -> Failure:
+    """How a house with this table fails a case."""
+    room = HOUSE_ROOMS[case.partition("/")[0]]
     house = HouseFixture(room)
-    house.table = lambda: HastyTable(room, {}, honest, 1, strict=False)
-    cases = [each for each in server_cases(room) if each.id == "kuhn/1.3/pipelined"]
+    house.table = lambda: table(room, {}, honest, 1, strict=False)
+    cases = [each for each in server_cases(room) if each.id == case]
     (result,) = asyncio.run(run_cases(house, room, cases))
     assert result.failure is not None
-    assert (result.failure.clause, result.failure.cause) == ("kuhn-1.3", MIXES_UP_MESSAGES)
+    return result.failure
+
+
+def test_a_house_that_reads_all_messages_may_only_handle_them_in_the_wrong_order() -> None:
+    failure = failure_at(HastyTable, "kuhn/1.3/pipelined")
+    assert (failure.clause, failure.cause) == ("kuhn-1.3", MIXES_UP_MESSAGES)
 
 
 def test_failures_that_luck_decides_need_more_proof_than_those_that_always_come_up() -> None:
@@ -128,13 +134,9 @@ class BackwardsTable(Table):
 
 @pytest.mark.parametrize("case_id", ["blackjack/4.1/ply-at-start", "blackjack/4.2/bet-at-bet"])
 def test_the_first_message_of_an_answer_shows_that_integers_are_read_backwards(case_id: str) -> None:
-    room = HOUSE_ROOMS["blackjack"]
-    house = HouseFixture(room)
-    house.table = lambda: BackwardsTable(room, {}, honest, 1, strict=False)
-    (result,) = asyncio.run(run_cases(house, room, [each for each in server_cases(room) if each.id == case_id]))
-    assert result.failure is not None
-    assert result.failure.clause == "blackjack-2.3"
-    assert str(result.failure.cause) == "it reads integers with the least significant byte first"
+    failure = failure_at(BackwardsTable, case_id)
+    assert failure.clause == "blackjack-2.3"
+    assert str(failure.cause) == "it reads integers with the least significant byte first"
 
 
 class CarelessTable(Table):
@@ -146,13 +148,7 @@ class CarelessTable(Table):
 
 
 def test_a_house_that_takes_every_bet_does_not_read_integers_backwards() -> None:
-    room = HOUSE_ROOMS["blackjack"]
-    house = HouseFixture(room)
-    house.table = lambda: CarelessTable(room, {}, honest, 1, strict=False)
-    cases = [each for each in server_cases(room) if each.id == "blackjack/4.5/surrender-at-turn"]
-    (result,) = asyncio.run(run_cases(house, room, cases))
-    assert result.failure is not None
-    assert result.failure.clause == "blackjack-5.3"
+    assert failure_at(CarelessTable, "blackjack/4.5/surrender-at-turn").clause == "blackjack-5.3"
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,7 @@ class HouseClientBench(Bench):
         self._observations: dict[str, ClientObservation] = {}
         self._stream_experiments = PairedExperiments()
         self._failures_apart: set[str] = set()
-        self._absent_cases = 0
-        self._absence = ""
+        self._absences: list[str] = []  # why the last cases were skipped, in a row in which it has not connected
         self._timeout = AnswerTimeout(config.timeout, MIN_TIMEOUT_FACTOR * config.timeout)
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
@@ -137,11 +136,13 @@ class HouseClientBench(Bench):
 
     async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
-        if self._absent_cases >= MAX_ABSENT_CASES:
-            return Attempt(Outcome.SKIP, self._absence)
+        if len(self._absences) >= MAX_ABSENT_CASES:
+            return Attempt(Outcome.SKIP, self._absences[-1])
         observation, attempt = await self._try(case, number, is_patient=is_patient)
-        if not observation.server.has_connected:
-            self._absence = attempt.note
+        if observation.server.has_connected:
+            self._absences.clear()
+        else:
+            self._absences.append(attempt.note)
         self._observations[case.id] = observation
         return attempt
 
@@ -249,7 +250,6 @@ class HouseClientBench(Bench):
 
     def _remember(self, observation: ClientObservation, *, is_patient: bool) -> None:
         server = observation.server
-        self._absent_cases = 0 if server.has_connected else self._absent_cases + 1
         was_mute = server.has_connected and not server.has_spoken and not observation.case.may_be_silent
         if observation.is_stuck or was_mute or (is_patient and observation.is_idle):
             self._timeout.record_silence()

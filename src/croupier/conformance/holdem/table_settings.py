@@ -58,7 +58,7 @@ def stakes_of_two(shown: Game, following: Game | None) -> Stakes | None:
 
 
 def _takes_no_ante(shown: Game, following: Game) -> bool:
-    """Whether the player who has folded in a hand begins the next one with the chips beside the bet, so has no ante."""
+    """Whether a player who has folded has lost the bet only, and begins the next hand with all other chips."""
     chips = {player.player_id: player.wealth + player.bet_so_far for player in following.table}
     folded = [player for player in shown.table if player.player_id == shown.turn.player_id]
     return any(chips.get(player.player_id) == player.wealth for player in folded)
