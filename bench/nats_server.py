@@ -1,26 +1,39 @@
 """Private NATS server with JetStream for tests and benchmarks."""
 
+import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Self
 
+from croupier.conformance.program import PORT_TRIES, SERVER_PORTS
+
 TIMEOUT_SECONDS = 20.0
 
 
 class NatsServer:
-    """Context manager that runs a server on a free port of this machine, with its files in a folder."""
+    """Context manager that runs a server on a free port of this machine, with its files in a folder.
+
+    The system assigns its port to nothing else, so that it is still free when the server is started again.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = 0
 
     def __enter__(self) -> Self:
-        self.start()
+        for tries_left in reversed(range(PORT_TRIES)):
+            self.port = secrets.choice(SERVER_PORTS)
+            try:
+                self.start()
+            except RuntimeError:
+                if not tries_left:
+                    raise
+            else:
+                break
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -32,18 +45,23 @@ class NatsServer:
         return f"nats://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start the server, with the keys that it had, and wait until it listens."""
-        arguments = ["-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self._folder)]
+        """Start the server, with the keys that it had, and wait until it listens.
+
+        Raises RuntimeError if it ends, and TimeoutError if it does not listen in time.
+        """
+        files = ["-sd", str(self._folder), "--ports_file_dir", str(self._folder)]
+        arguments = ["-a", "127.0.0.1", "-p", str(self.port), "-js", *files]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen([program(), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        ports = self._folder / f"nats-server_{self._process.pid}.ports"  # the server writes it as soon as it listens
         end = time.monotonic() + TIMEOUT_SECONDS
-        while True:
-            try:
-                return socket.create_connection(("127.0.0.1", self.port), 1.0).close()
-            except OSError:
-                if self._process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError((self._folder / "log").read_text()) from None
-                time.sleep(0.01)
+        while not ports.exists():
+            if self._process.poll() is not None:
+                raise RuntimeError((self._folder / "log").read_text())
+            if time.monotonic() > end:
+                self.stop()
+                raise TimeoutError((self._folder / "log").read_text())
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """Kill the server."""
@@ -59,10 +77,3 @@ def program() -> str:
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     assert found is not None, "nats-server is missing; it is in the group dev"
     return found
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
