@@ -208,11 +208,11 @@ class Serving:
         """The log entries: one JSON object per line, because standard error is not a terminal."""
         return [json.loads(line) for line in self.log.splitlines()]
 
-    def wait_for_event(self, event: str) -> None:
-        """Wait until the log has an entry of an event."""
+    def wait_for_event(self, event: str, count: int = 1) -> None:
+        """Wait until the log has `count` entries of an event."""
         end = time.monotonic() + PATIENCE
-        while not any(entry["event"] == event for entry in self.entries):
-            assert time.monotonic() < end, f"no {event!r} is logged"
+        while sum(entry["event"] == event for entry in self.entries) < count:
+            assert time.monotonic() < end, f"{event!r} is not logged {count} times"
             time.sleep(0.005)
 
     def read_output(self) -> str:

@@ -14,8 +14,10 @@ from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail_without, print_error, print_json, print_line
 from croupier.cli.tls import TlsOptions
 from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.clients.server_url import room_address
 from croupier.core.room import HouseRoom, Room
 from croupier.load.plan import HoldemOptions, OldMaidOptions, Plan
+from croupier.net.outgoing import check_server
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 
 if TYPE_CHECKING:
@@ -178,7 +180,7 @@ def load_oldmaid(
 def run_load(make_plan: Callable[[], Plan], options: LoadOptions) -> int:
     """Run a load, print its result, and return the exit status: 1 after errors, 2 if the generator was too busy.
 
-    Ctrl-C ends it early, with the result so far.
+    Ctrl-C ends it early, with the result so far. Raises ConnectionError if there is no server.
     """
     try:
         from croupier.load.processes import LoadProcesses
@@ -187,6 +189,8 @@ def run_load(make_plan: Callable[[], Plan], options: LoadOptions) -> int:
         return fail_without(error)
 
     plan, started = make_plan(), time()
+    address, _ = room_address(plan.room, plan.server)
+    check_server(address, plan.answer_seconds)
     with LoadProcesses(plan) as processes, interrupted_once(processes.stop), show_progress() as show:
         for figures in processes.play():
             show(figures)

@@ -1,4 +1,4 @@
-"""Outgoing connections from a local address of one's choice."""
+"""Outgoing connections: from a local address of one's choice, and one that only shows that there is a server."""
 
 import asyncio
 import socket
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from croupier.core.session import Address
+from croupier.net.addresses import connect_error_reason, format_address
 
 
 class LocalAddressError(Exception):
@@ -50,3 +51,13 @@ async def outgoing_addresses(address: Address) -> list[str]:
             probe.connect(sockaddr)  # this sends no packet
             by_family.setdefault(family, probe.getsockname()[0])
     return [*by_family.values()]
+
+
+def check_server(address: Address, seconds: float) -> None:
+    """Connect to a server once. Raises ConnectionError if none accepts the connection in time."""
+    try:
+        socket.create_connection(address, seconds).close()
+    except (OSError, UnicodeError) as error:  # a name that no resolver takes is no OSError
+        raise ConnectionError(
+            f"no server answers at {format_address(address)}: {connect_error_reason(error)}"
+        ) from error
