@@ -153,7 +153,10 @@ def kill_repeatedly(store: Path, times: int, seed: int) -> None:
             bots = [Bot(bot, guids[bot], game, url) for bot in BOTS]
             for bot in bots:
                 bot.start()
-            sleep(random.expovariate(1 / 0.1))  # the moment of the kill is random
+            acts = random.randrange(4 * len(BOTS))
+            while sum(bot.sent for bot in bots) < acts and all(bot.is_alive() for bot in bots):
+                sleep(0.001)
+            sleep(random.expovariate(1 / 0.01))  # so the kill comes before, during or after a commit
             servers.kill()
             for bot in bots:
                 bot.join(TIMEOUT_SECONDS)
