@@ -313,6 +313,7 @@ def test_a_stream_gives_the_newest_line_and_is_reopened(run: Run) -> None:
                 found.append(await stream.read())
             await stream.close()
             await exchange.close()
+            pieces.put_nowait(None)
             return found
 
     *lines, end, again = run(main())

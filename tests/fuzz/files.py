@@ -193,7 +193,7 @@ def submissions() -> Iterable[str]:
 
 def run_process_files(data: bytes) -> None:
     """What the tester's helper process and the kernel report; both are ours, and ours alone can be wrong."""
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
         LaunchSpec.from_json(data)
     with suppress(ValueError, IndexError):
         parse_written_bytes(data)

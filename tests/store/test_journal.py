@@ -127,7 +127,7 @@ def test_unstorable_fact_is_refused_alone(temp_store: TempStore, table: str, seq
 
 
 def test_facts_are_stored_as_bytes(temp_store: TempStore) -> None:
-    odd = [fact("a", 1).__replace__(fact=b"\xff\0"), fact("a", 2).__replace__(fact=b""), fact("a", 3)]
+    odd = [fact("a", 1)._replace(fact=b"\xff\0"), fact("a", 2)._replace(fact=b""), fact("a", 3)]
 
     async def steps(store: Store) -> None:
         await store.append(odd)
