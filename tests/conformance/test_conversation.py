@@ -150,3 +150,32 @@ def test_bytes_that_begin_no_code_may_be_refused_before_the_code_is_complete(res
         conversation.on_data(side, data, 0.0)
     conversation.on_disconnect(HOUSE, 1.0)
     assert house_clauses(conversation) == []
+
+
+MISSING_SPACES = [
+    ("kuhn", b"STRT-", b"P_1", b"FAIL W_A"),
+    ("sevenhalf", b"ANTE-\0\0\0", b"\x0a", b"ERRO 00"),
+    ("sevenhalf", b"BKSC \0\0\0\x017o-07", b".0", b"ERRO 00"),
+]
+
+
+@pytest.mark.parametrize(("room", "start", "rest", "refusal"), MISSING_SPACES)
+def test_a_house_may_read_all_of_a_message_before_it_misses_its_space(
+    room: str, start: bytes, rest: bytes, refusal: bytes
+) -> None:
+    conversation = Conversation(HOUSE_ROOMS[room])
+    conversation.on_data(CLIENT, start, 0.0)
+    assert conversation.deadline is None
+    conversation.on_data(CLIENT, rest, 1.0)
+    assert conversation.deadline == 6.0
+    assert [fault.verdict.party for fault in conversation.faults] == [CLIENT]
+
+
+@pytest.mark.parametrize(("room", "start", "rest", "refusal"), MISSING_SPACES)
+def test_a_house_may_refuse_a_message_at_its_missing_space(
+    room: str, start: bytes, rest: bytes, refusal: bytes
+) -> None:
+    conversation = Conversation(HOUSE_ROOMS[room])
+    for side, data in ((CLIENT, start), (HOUSE, refusal), (CLIENT, rest)):
+        conversation.on_data(side, data, 0.0)
+    assert [fault.verdict.party for fault in conversation.faults] == [CLIENT]

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, Self
 from msgspec import Struct
 
 from croupier.core.client_session import ClientReferee
-from croupier.core.codec import SpanCodec, printable_bytes
+from croupier.core.codec import printable_bytes
 from croupier.core.errors import FoundKind, Violation
+from croupier.core.frames import FrameCodec
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observation, Party, Sent, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, TimedOut
@@ -189,11 +190,14 @@ class Conversation(ConversationMonitor):
         self.finished_games: list[Any] = []
         self._room = room
         self._has_client_spoken = False
+        self._was_refused_at_once = False
         self._has_client_left = False
         self.referee: AnyClientReferee = room.referee(known_options, strict or strict_referee, answer_timeout)
-        self._new_codec: Callable[[], SpanCodec[Any, Any]] = lambda: room.codec(strict, known_options)
+        self._new_codec: Callable[[], FrameCodec[Any]] = lambda: room.codec(strict, known_options)
         house_codec = room.codec(strict if reads_house_strictly is None else reads_house_strictly, known_options)
-        self._readers = {CLIENT: SpanReader[Any](self._new_codec()), HOUSE: SpanReader[Any](house_codec)}
+        client_codec = self._new_codec()
+        client_codec.waits = True  # a house may do so, too
+        self._readers = {CLIENT: SpanReader[Any](client_codec), HOUSE: SpanReader[Any](house_codec)}
 
     def start_again(self, *, strict_referee: bool = False) -> "Conversation":
         """Return a conversation with the same options in which nothing was said yet, and no silence is a fault."""
@@ -236,6 +240,8 @@ class Conversation(ConversationMonitor):
         if side == HOUSE and span.message not in self._room.final_messages:
             self._judge_unreadable(now)
         self._add_line(side, span.data, span.message, now)
+        if side == CLIENT and self._was_refused_at_once:
+            return  # nothing can be read after it
         self._judge(Sent(side, OTHER_END[side], span.message), now)
 
     def _on_disconnect(self, side: Peer, now: float) -> None:
@@ -257,16 +263,17 @@ class Conversation(ConversationMonitor):
         self._judge(TimedOut(), now)
 
     def _judge_unreadable(self, now: float) -> None:
-        """Judge bytes of the client that begin no code: a house may refuse them before the code is complete."""
+        """Judge bytes of the client that begin no message: a house may refuse them at once."""
         rest = self.unread(CLIENT)
-        if not rest or self.referee.pending is not None:
+        if not rest or self.referee.pending is not None or self._was_refused_at_once:
             return
         start = rest[:MIN_CODE_BYTES].upper()
         codec = self._new_codec()
-        if not any(codec.encode(message).startswith(start) for message in self._room.sample_messages):
-            padding = bytes(MIN_CODE_BYTES)  # it completes the code
-            for unreadable in codec.feed(rest + padding)[:1]:
-                self._judge(Sent(CLIENT, HOUSE, unreadable), now)
+        begins_code = any(codec.encode(message).startswith(start) for message in self._room.sample_messages)
+        padding = b"" if begins_code else bytes(MIN_CODE_BYTES)  # it completes the code
+        for unreadable in codec.feed(rest + padding)[:1]:
+            self._was_refused_at_once = True
+            self._judge(Sent(CLIENT, HOUSE, unreadable), now)
 
     def _judge(self, event: Observation[Any], now: float) -> None:
         is_answer_due = self.referee.deadline is not None

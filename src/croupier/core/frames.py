@@ -113,22 +113,29 @@ class Frame[M: FrameMessage]:
         sizes = [len(separator) + field.size for field in fields if field.size is not None]
         self.size = len(self.code) + sum(sizes) if len(sizes) == len(fields) else None
 
-    def split(self, data: bytes) -> tuple[Sequence[bytes], int] | None:
+    def split(self, data: bytes, *, waits: bool = False) -> tuple[Sequence[bytes], int] | None:
         """The bytes of each field, and the length of the frame at the start of the data.
 
-        None if the data is incomplete. Raises UnreadableError.
+        None if the data is incomplete. Raises UnreadableError; if it `waits`, for a wrong separator only when all
+        fields have arrived.
         """
         parts: list[bytes] = []
         at = len(self.code)
+        unseparated: UnreadableError | None = None
         for field in self.fields:
             start = at + len(self.separator)
-            if data[at:start] not in {b"", self.separator}:
-                raise UnreadableError(start, f"one space before the {field.name}" if parts else SPACE_AFTER_CODE)
+            if unseparated is None and data[at:start] not in {b"", self.separator}:
+                allowed = f"one space before the {field.name}" if parts else SPACE_AFTER_CODE
+                unseparated = UnreadableError(start, allowed)
+                if not waits:
+                    raise unseparated
             end = field.end(data, start)
             if end is None:
                 return None
             parts.append(data[start:end])
             at = end
+        if unseparated is not None:
+            raise unseparated
         return parts, at
 
     def render(self, message: M) -> bytes:
@@ -181,7 +188,8 @@ class FrameCodec[M: FrameMessage]:
     A read that is exactly one canonical message of the table, or a sequence of them, is one look-up. `MAX_FRAME_BYTES`
     bytes always suffice to read one frame or to detect a violation. `WHITESPACE_CLAUSE` is the clause that tolerates
     white space between frames, empty if the protocol has none, and `UNREADABLE_CLAUSE` the clause that unreadable bytes
-    break. `CODE_NOUN` is what the document calls its codes.
+    break. `CODE_NOUN` is what the document calls its codes. If it `waits`, it finds a wrong separator only when the
+    whole frame has arrived.
     """
 
     MAX_FRAME_BYTES: ClassVar[int]
@@ -189,10 +197,13 @@ class FrameCodec[M: FrameMessage]:
     UNREADABLE_CLAUSE: ClassVar[str]
     CODE_NOUN: ClassVar[str] = "codes"
 
-    __slots__ = ("_buffer", "_canonical", "_is_fatal", "_strict", "_table", "tolerated")
+    __slots__ = ("_buffer", "_canonical", "_is_fatal", "_strict", "_table", "tolerated", "waits")
+
+    encode: Callable[[M], bytes]
 
     def __init__(self, table: FrameTable[M], *, strict: bool = False) -> None:
         self.tolerated: frozenset[str] = frozenset()  # one shared object for most connections
+        self.waits = False
         self._table = table
         self._canonical = table.canonical
         self._strict = strict
@@ -248,7 +259,7 @@ class FrameCodec[M: FrameMessage]:
         if frame.size is not None and (messages := self._canonical.get(data[: frame.size])):
             return messages[0], frame.size
         try:
-            split = frame.split(data)
+            split = frame.split(data, waits=self.waits)
         except UnreadableError as error:
             end, allowed = error.args
             return self._unreadable(data[:end], allowed.format(code=frame.code.decode()))

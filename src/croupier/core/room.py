@@ -8,9 +8,9 @@ from typing import Any, Literal, Protocol
 from croupier.core.bots import Bot, BotSpec
 from croupier.core.cards import Pack
 from croupier.core.client_session import ClientReferee
-from croupier.core.codec import SpanCodec
 from croupier.core.deal_record import NetCheck
 from croupier.core.dealer import Dealer, Luck
+from croupier.core.frames import FrameCodec
 from croupier.core.private_table import Purse
 from croupier.core.rules import Rules
 from croupier.core.session import Effect, Event, Peer, Session, Timeouts
@@ -158,7 +158,7 @@ class HouseRoom(Room):
     """The messages that a house sends to a peer that it cannot accept."""
     final_messages: Sequence[Any]
     """The messages of a house after which it always closes the connection."""
-    codec: Callable[[bool, Any], SpanCodec[Any, Any]]
+    codec: Callable[[bool, Any], FrameCodec[Any]]
     """Makes the codec of one end of a connection: `codec(strict, settings_or_options)`; strict disables tolerances."""
     house: Callable[[Any, Timeouts, bool], TableFactory]
     """Makes a factory of tables: `house(settings, timeouts, strict)`. Raises ValueError for invalid settings."""
