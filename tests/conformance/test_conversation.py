@@ -179,3 +179,18 @@ def test_a_house_may_refuse_a_message_at_its_missing_space(
     for side, data in ((CLIENT, start), (HOUSE, refusal), (CLIENT, rest)):
         conversation.on_data(side, data, 0.0)
     assert [fault.verdict.party for fault in conversation.faults] == [CLIENT]
+
+
+@pytest.mark.parametrize("ends_input", [False, True])
+def test_what_only_the_end_decides_is_a_fault_however_the_client_leaves(ends_input: bool) -> None:
+    conversation = Conversation(HOUSE_ROOMS["sevenhalf"])
+    for side, data in (
+        (CLIENT, b"STRTDRAW"),
+        (HOUSE, b"STBT \0\0\0\x64CARD 3e"),
+        (CLIENT, b"ANTE \0\0\0\x19PASS"),
+        (HOUSE, b"ERRO 00"),  # to the ANTE or to the PASS
+    ):
+        conversation.on_data(side, data, 0.0)
+    (conversation.on_end_of_input if ends_input else conversation.on_disconnect)(CLIENT, 1.0)
+    conversation.on_disconnect(HOUSE, 1.0)
+    assert [fault.verdict.violation.clause for fault in conversation.faults] == ["sevenhalf-6.4"]

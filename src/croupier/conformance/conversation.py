@@ -246,7 +246,7 @@ class Conversation(ConversationMonitor):
 
     def _on_disconnect(self, side: Peer, now: float) -> None:
         if self._client_input_ended:
-            self.referee.on(Disconnected(CLIENT, HOUSE), now)
+            self._judge(Disconnected(CLIENT, HOUSE), now)
         self._has_client_left = self._has_client_left or self._client_input_ended or side == CLIENT
         if self.is_house_cut:
             self.referee.on(Disconnected(HOUSE, CLIENT), now)
