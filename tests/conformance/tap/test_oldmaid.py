@@ -202,6 +202,21 @@ def test_wrong_card_is_a_fault(answer: str, clause: str) -> None:
     assert table.broken(0) == [(HOUSE, clause)]
 
 
+def test_list_in_another_order_is_a_fault_and_ends_the_following() -> None:
+    table = Table()
+    for player, nick in enumerate(("ann", "bob")):
+        table.asks(player, f'{{"cmd": "join", "nick": "{nick}"}}')
+    table.answers(0, LIST)
+    table.answers(
+        1, '{"result": "ok", "players": {"player1": [["10.0.0.9", 2], "bob"], "player2": [["10.0.0.9", 1], "ann"]}}'
+    )
+    for player in (1, 0):
+        table.asks(player, '{"cmd": "draw"}')
+        table.answers(player, '{"result": "ok", "card": ["3", "spades"]}')
+    assert table.broken(0) == []
+    assert table.broken(1) == [(HOUSE, "oldmaid-3.2")]
+
+
 def test_card_dealt_twice_is_a_fault() -> None:
     table = Table().seated()
     for player in range(2):

@@ -38,6 +38,8 @@ class ObservedGame(FollowedGame[Referee]):
     def __init__(self, listed: tuple[ListedPlayer, ...], *, strict: bool) -> None:
         super().__init__(Referee(strict=strict))
         self.listed = listed
+        self.informed: set[str] = set()
+        """The nicks of the players to whom the list has been sent."""
         self._has_lost_player = False  # and the table may not have noticed
 
     def on_message(
@@ -101,6 +103,20 @@ class ObservedTable:
             self._forget_empty_games()
             self._games.append(found)
         return found
+
+    def other_list(self, listed: tuple[ListedPlayer, ...], nick: str) -> tuple[ListedPlayer, ...] | None:
+        """Return the list of a game of the same players that was sent to others, but not to this one; None if none."""
+        return next(
+            (
+                game.listed
+                for game in self._games
+                if game.listed != listed
+                and {*game.listed} == {*listed}
+                and nick not in game.informed
+                and not game.games
+            ),
+            None,
+        )
 
     def remove(self, connection: "TableConnection") -> None:
         """Remove a connection, if it is not removed yet."""
@@ -199,10 +215,17 @@ class TableConnection(Exchange[TablePending]):
         self._judge(HOUSE, message, is_certain=pending.is_certain)
 
     def _start_game(self, join: Join, listed: Sequence[ListedPlayer]) -> None:
-        """Start a game; requests sent since the join belong to it."""
-        self.game = self._table.game_of(tuple(listed))
+        """Start a game; requests sent since the join belong to it. Nothing is followed after different lists."""
+        other = self._table.other_list(tuple(listed), join.nick)
+        self.game = self._table.game_of(tuple(listed if other is None else other))
         if self.game is None:
             return
+        self.game.informed.add(join.nick)
+        if other is not None:
+            found, allowed = (", ".join(nick for _, nick in players) for players in (listed, other))
+            violation = Violation("oldmaid-3.2", f"the list of {found}", f"the list of the others: {allowed}")
+            self._add_departure(Departure(HOUSE, violation))
+            self.game.stop_following()
         self._nick = join.nick
         self.game.on_message(join.nick, TABLE, join)
         for pending in self._pending:
