@@ -1,7 +1,7 @@
 """Following hold'em tables: streams and responses may overtake each other."""
 
 from croupier.conformance.tap.follow_tables import FollowedTable
-from croupier.rooms.holdem.wire import Cards, Game, Player, Pot, Turn
+from croupier.rooms.holdem.wire import Act, Cards, Game, Player, Pot, Turn
 
 FIRST_HAND = Game(
     "game",
@@ -23,3 +23,27 @@ def test_stream_shows_a_player_before_the_join_response() -> None:
     assert table.games == 1
     assert table.referee is not None
     assert table.referee.player_to_act() == "ann"
+
+
+def test_view_that_was_overtaken_by_an_act_is_not_taken_for_the_next_hand() -> None:
+    table = FollowedTable()
+    table.start_following()
+    table.on_join("ann", 0.0, is_certain=True)
+    table.on_join("bob", 0.1, is_certain=True)
+    table.on_view(FIRST_HAND, "ann", 0.2, 0.2, None, is_certain=True)
+    table.on_act(Act("ann", "game", "ann", 1, 10), 201, 0.4, 0.5, is_certain=True)
+    assert table.on_view(FIRST_HAND, "bob", 0.3, 0.6, None, is_certain=False) == ()
+    table.on_leave("bob", 0.7, is_certain=True)
+    idle = Game("game", [Player("ann", "ann", "folded", 10020, 0, False)], Turn("", 0, 0, 0, ""), Cards(()), [])
+    assert table.on_view(idle, "ann", 0.8, 0.8, None, is_certain=True) == ()
+    table.on_join("bob", 0.9, is_certain=True)
+    second = Game(
+        "game",
+        [Player("ann", "ann", "active", 10000, 20, False), Player("bob", "bob", "active", 9990, 10, True)],
+        Turn("bob", 10, 20, 20, "2026-01-01T00:00:30Z"),
+        Cards(()),
+        [Pot(30, ["ann", "bob"])],
+    )
+    assert table.on_view(second, "", 1.0, 1.0, None, is_certain=True) == ()
+    assert table.referee is not None
+    assert table.games == 2

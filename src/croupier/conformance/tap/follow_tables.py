@@ -58,10 +58,14 @@ class TurnClock:
 
 
 class DeferredUpdate(NamedTuple):
-    """An update that does not fit yet: whether it was certainly executed, and the number of hands when it arrived."""
+    """An update that does not fit yet: whether it was certainly executed, and when it arrived.
+
+    That is a time, and the number of hands.
+    """
 
     update: RefereeUpdate
     is_executed: bool
+    at: float
     hands: int
 
 
@@ -128,7 +132,7 @@ class FollowedTable(FollowedGame[Referee]):
             return referee, referee.on_exchange(act.player, act, status)
 
         is_certain = is_certain and not is_unseen and not self._turn_clock.may_be_over(now)
-        found = self._apply(update, is_certain=is_certain, needed=is_done)
+        found = self._apply(update, asked_at, now, is_certain=is_certain, needed=is_done)
         if is_done:
             self._turn_clock.start(asked_at)
         return found or ()
@@ -149,6 +153,7 @@ class FollowedTable(FollowedGame[Referee]):
                 self.start_following()
             return ()
         early = self.has_no_acts
+        shown_since = asked_at if is_certain else None
 
         def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
             start = self._referee_from(referee, game, early=early)
@@ -162,7 +167,7 @@ class FollowedTable(FollowedGame[Referee]):
             and not self._turn_clock.may_be_over(now)
             and not (self._is_doubtful and not self.referee.player_to_act())
         )
-        found = self._apply(update, is_certain=is_certain)
+        found = self._apply(update, shown_since, now, is_certain=is_certain)
         if found is None and not self.traffic.pending and self._turn_clock.may_be_over(now):
             self._assume_timeouts(game, viewer)
         elif found is not None and game.turn.player_id:
@@ -207,8 +212,10 @@ class FollowedTable(FollowedGame[Referee]):
                 return
         self.referee = None
 
-    def _apply(self, update: RefereeUpdate, *, is_certain: bool, needed: bool = False) -> Sequence[Violation] | None:
-        """Apply an update; return the violations if the order is certain.
+    def _apply(
+        self, update: RefereeUpdate, since: float | None, now: float, *, is_certain: bool, needed: bool = False
+    ) -> Sequence[Violation] | None:
+        """Apply an update that was executed after `since`, if that is known; return violations if the order is certain.
 
         Otherwise the update is deferred until it fits, and None is returned. A `needed` update has been executed: the
         game cannot be followed without it for long.
@@ -222,12 +229,14 @@ class FollowedTable(FollowedGame[Referee]):
                 self.referee = None
                 return None
             self._set_referee(None if referee.is_lost else referee)
+            self._drop_views_before(since)
             self._retry_deferred()
             return found
         if self._apply_if_valid(update):
+            self._drop_views_before(since)
             self._retry_deferred()
             return ()
-        self._deferred.append(DeferredUpdate(update, needed, self.games))
+        self._deferred.append(DeferredUpdate(update, needed, now, self.games))
         if len(self._deferred) > MAX_DEFERRED:
             views = [one for one in self._deferred if not one.is_executed]
             if views:
@@ -255,6 +264,11 @@ class FollowedTable(FollowedGame[Referee]):
             return False
         self._set_referee(referee)
         return True
+
+    def _drop_views_before(self, since: float | None) -> None:
+        """Drop deferred views that arrived before a time from which something later is known."""
+        if since is not None:
+            self._deferred = deque(one for one in self._deferred if one.is_executed or one.at >= since)
 
     def _retry_deferred(self) -> None:
         """Retry deferred updates; discard views that are two hands old."""
