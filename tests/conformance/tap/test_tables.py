@@ -47,3 +47,27 @@ def test_view_that_was_overtaken_by_an_act_is_not_taken_for_the_next_hand() -> N
     assert table.on_view(second, "", 1.0, 1.0, None, is_certain=True) == ()
     assert table.referee is not None
     assert table.games == 2
+
+
+def test_table_that_shows_players_before_they_play_is_followed_after_an_uncertain_join() -> None:
+    """holdem-5.20, which is tolerated"""
+    table = FollowedTable()
+    table.start_following()
+    table.on_join("ann", 0.0, is_certain=True)
+    table.on_join("bob", 0.1, is_certain=True)
+    table.on_view(FIRST_HAND, "", 0.2, 0.2, None, is_certain=True)
+    table.on_act(Act("ann", "game", "ann", 0), 201, 0.3, 0.5, is_certain=True)
+    table.on_join("cid", 0.6, is_certain=False)  # while ann has folded
+    second = Game(
+        "game",
+        [
+            Player("ann", "ann", "active", 9970, 20, False),
+            Player("bob", "bob", "active", 10000, 10, True),
+            Player("cid", "cid", "folded", 10000, 0, False),
+        ],
+        Turn("bob", 10, 20, 20, "2026-01-01T00:00:30Z"),
+        Cards(()),
+        [Pot(30, ["ann", "bob"])],
+    )
+    assert table.on_view(second, "", 0.7, 0.7, None, is_certain=True) == ()
+    assert table.games == 2

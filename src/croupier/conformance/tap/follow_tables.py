@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from croupier.conformance.holdem.deviations import default_outcome
+from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
 from croupier.core.errors import IllegalMove, Violation
 from croupier.rooms.holdem.engine.stakes import Stakes
@@ -253,14 +255,14 @@ class FollowedTable(FollowedGame[Referee]):
             self._counted = referee.hand_count
 
     def _apply_if_valid(self, update: RefereeUpdate) -> bool:
-        """Apply an update if it fits."""
+        """Apply an update if it fits, or departs only from what is tolerated."""
         if self.referee is None:
             return False
         try:
             referee, found = update(deepcopy(self.referee))
         except IllegalMove:
             return False
-        if found or referee.is_lost:
+        if referee.is_lost or any(default_outcome(violation.clause) is Outcome.FAIL for violation in found):
             return False
         self._set_referee(referee)
         return True
