@@ -1,6 +1,8 @@
 """Following hold'em tables: streams and responses may overtake each other."""
 
-from croupier.conformance.tap.follow_tables import FollowedTable
+from msgspec.structs import replace
+
+from croupier.conformance.tap.follow_tables import FollowedTable, FollowedTables
 from croupier.rooms.holdem.wire import Act, Cards, Game, Player, Pot, Turn
 
 FIRST_HAND = Game(
@@ -71,3 +73,26 @@ def test_table_that_shows_players_before_they_play_is_followed_after_an_uncertai
     )
     assert table.on_view(second, "", 0.7, 0.7, None, is_certain=True) == ()
     assert table.games == 2
+
+
+def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> None:
+    table = FollowedTable()
+    table.start_following()
+    table.on_join("ann", 0.0, is_certain=True)
+    table.on_join("bob", 0.1, is_certain=True)
+    act = Act("ann", "game", "ann", 1, 0)
+    for shown in (FIRST_HAND, replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10)), FIRST_HAND):
+        found = table.on_view(shown, "", 0.2, 0.2, None, is_certain=True)
+        invalid = table.judge_bet(act)
+        assert [violation.clause for violation in found] == ([] if shown is FIRST_HAND else ["holdem-5.10"])
+        assert (None if invalid is None else f"{invalid}") == (
+            "holdem-4.10: found a bet of 0; allowed: 10 to call, 30 to 9990 to raise" if shown is FIRST_HAND else None
+        )
+
+
+def test_players_are_named_in_verdicts() -> None:
+    tables = FollowedTables()
+    ann, stranger = "5a15e825-01e9-40e5-99a3-3a8fc840e760", "297a7592-8734-4d11-a695-074915901a41"
+    tables.set_guid("ann", ann)
+    tables.set_guid("bob", "2")
+    assert tables.with_names(f"{ann} with 20, {stranger} with 2") == f"ann with 20, {stranger} with 2"

@@ -13,11 +13,13 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from croupier.conformance.holdem.deviations import default_outcome
+from croupier.conformance.holdem.schema import GUID_PATTERN
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
 from croupier.core.errors import IllegalMove, Violation
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
+from croupier.rooms.holdem.table.wording import allowed_bets
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, Join, Leave
 
 MIN_TURN_SECONDS: Final = 1.0
@@ -80,6 +82,7 @@ class FollowedTable(FollowedGame[Referee]):
         self._players: list[Guid] = []  # players who joined through the tap, in order
         self._turn_clock = TurnClock()
         self._is_doubtful = False  # whether a player joined while it is unknown if a hand was over
+        self._is_misleading = False  # whether there was something wrong in the last view
         self.has_no_acts = False  # whether no act has been requested yet
         self._deferred: deque[DeferredUpdate] = deque()
 
@@ -107,19 +110,25 @@ class FollowedTable(FollowedGame[Referee]):
         if not self.referee.hand_count:
             self._players.remove(player)
 
-    def invalid_bet_clause(self, act: Act) -> str | None:
-        """Return the clause that makes an act an invalid bet, None if it is valid or this is not certain."""
+    def judge_bet(self, act: Act) -> Violation | None:
+        """Return the violation if an act is an invalid bet, None if it is valid or this is not certain.
+
+        A player to whom the server may have shown wrong amounts is not blamed.
+        """
         observed_hand = None if self.referee is None else self.referee.game
         if (
             self.referee is None
             or observed_hand is None
+            or self._is_misleading
             or self.referee.player_to_act() != act.player
             or act.action == ACTION_FOLD
         ):
             return None
         seat = observed_hand.seat_of(act.player)
         assert seat is not None, "the player to act has a seat"
-        return invalid_bet_clause(observed_hand.hand.legal, act.amount, observed_hand.hand.stacks[seat])
+        legal = observed_hand.hand.legal
+        clause = invalid_bet_clause(legal, act.amount, observed_hand.hand.stacks[seat])
+        return None if clause is None else Violation(clause, f"a bet of {act.amount}", allowed_bets(legal))
 
     def on_act(self, act: Act, status: int, asked_at: float, now: float, *, is_certain: bool) -> Sequence[Violation]:
         """Process the response to an act that was requested at `asked_at`; return violations."""
@@ -170,6 +179,8 @@ class FollowedTable(FollowedGame[Referee]):
             and not (self._is_doubtful and not self.referee.player_to_act())
         )
         found = self._apply(update, shown_since, now, is_certain=is_certain)
+        if found is not None:
+            self._is_misleading = _has_fault(found)
         if found is None and not self.traffic.pending and self._turn_clock.may_be_over(now):
             self._assume_timeouts(game, viewer)
         elif found is not None and game.turn.player_id:
@@ -262,7 +273,7 @@ class FollowedTable(FollowedGame[Referee]):
             referee, found = update(deepcopy(self.referee))
         except IllegalMove:
             return False
-        if referee.is_lost or any(default_outcome(violation.clause) is Outcome.FAIL for violation in found):
+        if referee.is_lost or _has_fault(found):
             return False
         self._set_referee(referee)
         return True
@@ -282,6 +293,11 @@ class FollowedTable(FollowedGame[Referee]):
             del self._deferred[index]
             self._deferred = deque(one for one in self._deferred if one.is_executed or one.hands + 1 >= self.games)
             index = 0
+
+
+def _has_fault(found: Sequence[Violation]) -> bool:
+    """Whether any of these violations is more than a tolerated departure."""
+    return any(default_outcome(violation.clause) is Outcome.FAIL for violation in found)
 
 
 class FollowedTables:
@@ -305,6 +321,11 @@ class FollowedTables:
     def guid_of(self, user: str) -> Guid | None:
         """Return the GUID of a user, None if it is unknown."""
         return self._users.get(user)
+
+    def with_names(self, text: str) -> str:
+        """Return a text with the names of the users in place of their GUIDs."""
+        names = {guid: user for user, guid in self._users.items()}
+        return GUID_PATTERN.sub(lambda found: names.get(found[0], found[0]), text)
 
     def set_guid(self, user: str, guid: Guid) -> None:
         """Set the GUID of a user."""

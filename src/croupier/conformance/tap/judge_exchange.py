@@ -138,16 +138,17 @@ class ExchangeChecker:
         self, table: FollowedTable, act: Act, pending: HoldemPending, response: ObservedResponse
     ) -> Iterator[Departure]:
         is_done, is_certain = response.status < 300, pending.is_certain
-        if is_done and (clause := table.invalid_bet_clause(act) if is_certain else None):
-            yield Departure(CLIENT, Violation(clause, f"a bet of {act.amount}", "a valid bet"))
+        if is_done and (invalid := table.judge_bet(act) if is_certain else None):
+            yield Departure(CLIENT, invalid)
         elif is_done and (reason := response.headers.get("x-fold-reason", "")):
-            yield Departure(CLIENT, Violation("holdem-4.7", reason[:200], "a valid bet"))
+            folded = f"a bet of {act.amount}, folded with the reason: {reason[:200]}"
+            yield Departure(CLIENT, Violation("holdem-4.7", folded, "a valid bet"))
         if response.status in {401, 429} or response.status >= 500 or act.player != self.tables.guid_of(act.user):
             if is_done:
                 table.stop_following()
             return
         found = table.on_act(act, response.status, pending.request.at, response.at, is_certain=is_certain)
-        yield from map(_house_departure, found)
+        yield from map(self._house_departure, found)
 
     def _check_join(
         self, command: Open | Join, pending: HoldemPending, response: ObservedResponse
@@ -200,7 +201,13 @@ class ExchangeChecker:
             table = pending.game or self.tables.table(game.game_id)
             left = self._seconds_left(game, response.at)
             found = table.on_view(game, viewer, request.at, response.at, left, is_certain=pending.is_certain)
-            yield from map(_house_departure, found)
+            yield from map(self._house_departure, found)
+
+    def _house_departure(self, violation: Violation) -> Departure:
+        """A violation that the referee has found, with the names of the players in place of their GUIDs."""
+        found, allowed = map(self.tables.with_names, (violation.found, violation.allowed))
+        is_tolerated = default_outcome(violation.clause) is not Outcome.FAIL
+        return Departure(HOUSE, Violation(violation.clause, found, allowed), is_tolerated)
 
     def _seconds_left(self, game: Game, now: float) -> float | None:
         """Return the seconds left of a turn by the server's clock, None if unknown."""
@@ -251,8 +258,3 @@ def _schema_departure(error: HttpDeviation) -> Departure:
     """A deviation in form; it is tolerated unless the document rules it out."""
     violation = Violation(error.clause, error.actual, error.expected)
     return Departure(HOUSE, violation, is_tolerated=error.outcome is not Outcome.FAIL)
-
-
-def _house_departure(violation: Violation) -> Departure:
-    """A violation that the referee has found."""
-    return Departure(HOUSE, violation, is_tolerated=default_outcome(violation.clause) is not Outcome.FAIL)

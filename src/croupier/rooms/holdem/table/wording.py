@@ -45,10 +45,15 @@ def _format_second(seconds: int) -> str:
 def invalid_bet_reason(chips: int, legal: Legal) -> str:
     """Return the reason why a bet is invalid, in ASCII, with the found and the allowed amounts (holdem-4.7)."""
     found = chips if -MAX_AMOUNT < chips < MAX_AMOUNT else "a number of 19 digits or more"
+    return f"found {found}; allowed: {allowed_bets(legal)}"
+
+
+def allowed_bets(legal: Legal) -> str:
+    """Return the amounts of the valid bets in words."""
     allowed = f"{legal.call} to call" if legal.call else "0 to check"
     match legal.raise_range:
         case (low, high) if low < high:
             allowed += f", {low} to {high} to raise"
         case (low, _):
             allowed += f", {low} to raise"
-    return f"found {found}; allowed: {allowed}"
+    return allowed
