@@ -178,7 +178,9 @@ def test_a_house_may_refuse_a_message_at_its_missing_space(
     conversation = Conversation(HOUSE_ROOMS[room])
     for side, data in ((CLIENT, start), (HOUSE, refusal), (CLIENT, rest)):
         conversation.on_data(side, data, 0.0)
-    assert [fault.verdict.party for fault in conversation.faults] == [CLIENT]
+    assert [(line.side, line.data) for line in conversation.lines] == [(CLIENT, start), (HOUSE, refusal)]
+    assert conversation.incomplete(CLIENT) == rest
+    assert [(fault.verdict.party, fault.line_count) for fault in conversation.faults] == [(CLIENT, 1)]
 
 
 @pytest.mark.parametrize("ends_input", [False, True])

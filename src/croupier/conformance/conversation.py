@@ -190,7 +190,6 @@ class Conversation(ConversationMonitor):
         self.finished_games: list[Any] = []
         self._room = room
         self._has_client_spoken = False
-        self._was_refused_at_once = False
         self._has_client_left = False
         self.referee: AnyClientReferee = room.referee(known_options, strict or strict_referee, answer_timeout)
         self._new_codec: Callable[[], FrameCodec[Any]] = lambda: room.codec(strict, known_options)
@@ -240,8 +239,6 @@ class Conversation(ConversationMonitor):
         if side == HOUSE and span.message not in self._room.final_messages:
             self._judge_unreadable(now)
         self._add_line(side, span.data, span.message, now)
-        if side == CLIENT and self._was_refused_at_once:
-            return  # nothing can be read after it
         self._judge(Sent(side, OTHER_END[side], span.message), now)
 
     def _on_disconnect(self, side: Peer, now: float) -> None:
@@ -264,15 +261,15 @@ class Conversation(ConversationMonitor):
 
     def _judge_unreadable(self, now: float) -> None:
         """Judge bytes of the client that begin no message: a house may refuse them at once."""
-        rest = self.unread(CLIENT)
-        if not rest or self.referee.pending is not None or self._was_refused_at_once:
+        rest, reader = self.unread(CLIENT), self._readers[CLIENT]
+        if not rest or self.referee.pending is not None or reader.is_stopped:
             return
         start = rest[:MIN_CODE_BYTES].upper()
         codec = self._new_codec()
         begins_code = any(codec.encode(message).startswith(start) for message in self._room.sample_messages)
         padding = b"" if begins_code else bytes(MIN_CODE_BYTES)  # it completes the code
         for unreadable in codec.feed(rest + padding)[:1]:
-            self._was_refused_at_once = True
+            self._add_line(CLIENT, reader.stop(), unreadable, now)
             self._judge(Sent(CLIENT, HOUSE, unreadable), now)
 
     def _judge(self, event: Observation[Any], now: float) -> None:

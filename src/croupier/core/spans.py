@@ -25,6 +25,7 @@ class SpanReader[M]:
     """Reads messages with a codec; see `SpanCodec`. A span is the same for every chunking of the stream."""
 
     def __init__(self, codec: SpanCodec[M, Any]) -> None:
+        self.is_stopped = False
         self._codec = codec
         self._incomplete = bytearray()
 
@@ -41,9 +42,16 @@ class SpanReader[M]:
     def feed(self, data: bytes) -> Iterator[Span[M]]:
         """Yield the messages that these bytes complete."""
         start = 0
-        for message, end in self._codec.feed_with_ends(data):
+        for message, end in () if self.is_stopped else self._codec.feed_with_ends(data):
             span = bytes(self._incomplete) + data[start:end]
             self._incomplete.clear()
             start = end
             yield Span(span, message, end)
         self._incomplete += data[start : start + MAX_INCOMPLETE_BYTES - len(self._incomplete)]
+
+    def stop(self) -> bytes:
+        """Read nothing any more, and return the incomplete bytes; those that follow are kept in their place."""
+        self.is_stopped = True
+        rest = self.incomplete
+        self._incomplete.clear()
+        return rest
