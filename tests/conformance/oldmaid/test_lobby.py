@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid import table_bench
+from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
@@ -17,6 +19,7 @@ from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Config
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.settings import Settings
+from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.oldmaid.faulty_tables import open_faulty_table
 from tests.conformance.oldmaid.test_tables import HONEST
 from tests.conformance.suites import check_server, server_cases
@@ -66,6 +69,31 @@ def test_players_of_an_earlier_game_are_not_missing_in_the_next_one() -> None:
             await context.close()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_a_game_that_a_slow_table_has_started_for_the_first_players_is_noticed(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive = ScriptedPlayer.receive
+
+    async def main() -> None:
+        clock = asyncio.get_running_loop().time
+        arrivals: dict[ScriptedPlayer, float] = {}
+
+        async def receive_late(player: ScriptedPlayer, seconds: float) -> ReceivedMessage | None:
+            arrival = arrivals.setdefault(player, clock() + 0.3)
+            await asyncio.sleep(min(seconds, max(0.0, arrival - clock())))
+            return await receive(player, seconds) if clock() >= arrival else None
+
+        monkeypatch.setattr(ScriptedPlayer, "receive", receive_late)
+        async with open_faulty_table(replace(HONEST, players=size)) as address:
+            context = new_context(TableUnderTest(address, Config()))
+            driven_game = await context.start_game()
+            assert len(driven_game.players) == context.table_size == size
+            await context.close()
+
+    run_in_simulated_time(main())
 
 
 @pytest.mark.parametrize("case", ["oldmaid/6.1/out-of-cards", "oldmaid/9.4/leave-when-over"])

@@ -215,14 +215,14 @@ class TableContext:
             wait_seconds = self.table.timeout.for_try(is_patient=self._is_patient)
         while True:
             if len(players) >= (wanted or MIN_PLAYERS):
-                answer = await players[-1].receive(wait_seconds)
-                if answer is None and players[-1].is_disconnected:
+                found = await _first_list(players[len(waiting) :] or players, wait_seconds)
+                if found is None and any(player.is_disconnected for player in players):
                     raise Failed("oldmaid-3.2", "the end of the connection", "the list of the players")
-                if answer is None and len(players) == MAX_PLAYERS:
+                if found is None and len(players) == MAX_PLAYERS:
                     expected = f"a game, for {len(players)} have joined"
-                    answer = await players[-1].receive_answer("oldmaid-3.10", expected)
-                if answer is not None:
-                    return await self.game_from_list(players, answer, players[-1])
+                    found = await players[0].receive_answer("oldmaid-3.10", expected), players[0]
+                if found is not None:
+                    return await self.game_from_list(players, *found)
             players.append(await self.join_player())
 
     async def game_from_list(
@@ -274,6 +274,19 @@ class TableContext:
             player.judge_answer(Join(player.nick), lists[player])
         self.games.append(DrivenGame(order, referee, self.random, lists[order[0]]))
         return self.games[-1]
+
+
+async def _first_list(
+    players: Sequence[ScriptedPlayer], seconds: float
+) -> tuple[ReceivedMessage, ScriptedPlayer] | None:
+    """Return a message that the last player receives in time, or that another one has received; None if all wait.
+
+    A slow table may start the game of the first players when more have joined than it takes.
+    """
+    for player in reversed(players):
+        if (received := await player.receive(seconds if player is players[-1] else 0.0)) is not None:
+            return received, player
+    return None
 
 
 def _lists_same(received: ReceivedMessage, others: Iterable[ReceivedMessage]) -> bool:
