@@ -1,10 +1,11 @@
 """Tests of players: our player passes, and each faulty player fails by its clause."""
 
 import asyncio
+import json
 import re
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -38,6 +39,8 @@ from tests.conformance.oldmaid.faulty_players import (
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, failed, run_bench
 from tests.sampling import extended, one_for_each
+
+type Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def new_bench(main: Main, *, detected_dialect: Any = None, dialect: str = "document", **config: Any) -> PlayerBench:
@@ -85,6 +88,40 @@ def test_independent_player_passes_in_rings() -> None:
     results = run(independent_player, *selections, timeout=8.0)
     assert failed(results) == []
     assert {result.outcome for result in results} == {Outcome.PASS}
+
+
+async def tries_again(values: Mapping[str, object]) -> None:
+    """Offers the card that it draws; tries for five seconds to reach a neighbour again that is gone."""
+
+    async def ask(connection: Connection, **request: object) -> Any:
+        reader, writer = connection
+        writer.write(json.dumps(request).encode())
+        line = await reader.readline()
+        return json.loads(line) if line else None
+
+    table = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))
+    connections = [table]
+    try:
+        seats = (await ask(table, cmd="join", nick="me"))["players"]
+        card = (await ask(table, cmd="draw"))["card"]
+        for seat in ("player2", "player3"):
+            for _ in range(10):
+                with suppress(OSError):
+                    connections.append(await asyncio.open_connection(*seats[seat][0]))
+                    answer = await ask(connections[-1], cmd="offer", num_cards=1)
+                    if answer is not None and await connections[-1][0].readline():
+                        connections[-1][1].write(json.dumps({"result": "ok", "card": card}).encode())
+                        await ask(table, cmd="out_of_cards")
+                        return
+                await asyncio.sleep(0.5)
+    finally:
+        for _, writer in connections:
+            writer.transport.abort()
+
+
+def test_a_player_may_try_to_reach_a_neighbour_again_that_is_gone() -> None:
+    results = run(tries_again, "oldmaid/9.6/left-gone-before-ok", "oldmaid/9.6/left-gone-before-pick", timeout=5.0)
+    assert [result.outcome for result in results] == 2 * [Outcome.PASS]
 
 
 def test_cases_share_the_games_that_they_need() -> None:

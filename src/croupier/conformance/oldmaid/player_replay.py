@@ -75,6 +75,9 @@ MAX_STATUS_WAIT_SECONDS: Final = 1.3
 LONG_PAUSE_SECONDS: Final = 5.0
 """A transcript with a pause of this length is played beside the others."""
 
+RETRY_SECONDS: Final = 5.0
+"""How much longer a player may take when another one has left: it may try to reach that one again (ruling O10)."""
+
 ODD_RANK: Final = 30
 """How many lines an odd transcript counts more than a plain one."""
 
@@ -90,6 +93,7 @@ class PlayerReplay:
         self._context = context
         self._endpoints = context.endpoints
         self._extra_seconds = _first_extra_seconds(transcript)
+        self._retry_seconds = 0.0
         self._connections: dict[str, ProgramConnection] = {}
         self._peers_left: set[str] = set()
         self._invalid_peers: set[str] = set()  # those that have sent something that is no valid message
@@ -117,7 +121,8 @@ class PlayerReplay:
             left = len(self._lines_left)
             if await self._advance():
                 if len(self._lines_left) < left:  # a status that is not in the transcript is only answered
-                    timeout, since = self._context.timeout + self._extra_seconds, clock()
+                    timeout = self._context.timeout + self._extra_seconds + self._retry_seconds
+                    since = clock()
                 continue
             await self._wait(program, timeout, clock() - since)
         await self._require_silence()
@@ -226,6 +231,7 @@ class PlayerReplay:
             self._extra_seconds = entry.seconds if entry.seconds > SHORT_PASS_SECONDS else 0.0
         elif entry.kind == "left":
             self._peers_left.add(entry.peer)
+            self._retry_seconds = 0.0 if is_free(self._transcript) else RETRY_SECONDS
             self._endpoints.stop_listening(entry.peer)
             if entry.peer in self._connections:
                 self._connections[entry.peer].close()
