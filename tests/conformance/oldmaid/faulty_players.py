@@ -9,7 +9,7 @@ from typing import Any, override
 
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Closing, Drop, Effect, Event, Left, Malformed, Received, Send
+from croupier.core.session import Closing, Drop, Effect, Event, Left, Malformed, Peer, Received, Send
 from croupier.rooms.oldmaid.cards import WIRE_CARDS, to_wire
 from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.wire import (
@@ -222,6 +222,30 @@ def reads_one_neighbour() -> Mutation:
             effects = [*held, *effects]
             held.clear()
         is_waiting |= any(isinstance(effect, Send) and isinstance(effect.message, Offer) for effect in effects)
+        return effects
+
+    return mutation
+
+
+def reads_its_left_neighbour_late() -> Mutation:
+    """Reads what its left neighbour sends only while it waits for an answer, as a program with one thread does."""
+    neighbours: set[Peer] = set()
+    held: list[Effect[Any]] = []
+
+    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+        asked = {
+            effect.peer
+            for effect in effects
+            if isinstance(effect, Send) and isinstance(effect.message, Offer | YourTurn)
+        }
+        neighbours.update(asked)
+        is_refused = any(isinstance(effect, Send) and _is_error(effect.message) for effect in effects)
+        if isinstance(event, Received) and event.peer in neighbours and is_refused:
+            held.extend(effects)
+            return []
+        if asked:
+            effects = [*effects, *held]
+            held.clear()
         return effects
 
     return mutation

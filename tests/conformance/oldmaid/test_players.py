@@ -33,7 +33,9 @@ from tests.conformance.oldmaid.faulty_players import (
     answers_with,
     asks_before_it_is_out,
     hangs_up_on_the_unreadable,
+    never_errs,
     play_faulty,
+    reads_its_left_neighbour_late,
     reads_one_neighbour,
 )
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
@@ -122,6 +124,14 @@ async def tries_again(values: Mapping[str, object]) -> None:
 def test_a_player_may_try_to_reach_a_neighbour_again_that_is_gone() -> None:
     results = run(tries_again, "oldmaid/9.6/left-gone-before-ok", "oldmaid/9.6/left-gone-before-pick", timeout=5.0)
     assert [result.outcome for result in results] == 2 * [Outcome.PASS]
+
+
+def test_a_player_may_refuse_a_pick_when_it_reads_its_left_neighbour_again() -> None:
+    late = FaultyPlayer("", frozenset(), (), mutation=reads_its_left_neighbour_late)
+    silent = FaultyPlayer("", frozenset(), (), mutation=never_errs)
+    for faulty, outcome in ((late, Outcome.CHOICE), (silent, Outcome.FAIL)):
+        results = run(partial(play_faulty, faulty), "oldmaid/7.7/pick-twice", "oldmaid/7.7/pick-unoffered")
+        assert [result.outcome for result in results] == 2 * [outcome]
 
 
 def test_cases_share_the_games_that_they_need() -> None:

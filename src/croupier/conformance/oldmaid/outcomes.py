@@ -85,6 +85,9 @@ class Unimplemented(Ended):
 KEEPS_PAIRS: Final = "it keeps its pairs until all cards are drawn (oldmaid-5.13)"
 """What a player does that follows another sentence of the document than ours."""
 
+READS_LATE: Final = "it reads what its left neighbour sends only while it waits for an answer (oldmaid-7.7)"
+"""What a player does that refuses a pick later than ours."""
+
 
 def may_come_from_reads(failure: Failure) -> bool:
     """Whether a program may have failed because it takes one read for one message: it has sent nothing, or an error."""

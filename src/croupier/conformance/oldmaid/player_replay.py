@@ -19,6 +19,7 @@ from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, wait_for_activity
 from croupier.conformance.oldmaid.outcomes import (
     KEEPS_PAIRS,
+    READS_LATE,
     Failed,
     HungUp,
     ImplementationChoice,
@@ -164,11 +165,30 @@ class PlayerReplay:
         if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
             if command == "discard" and self._may_keep_pairs:
                 raise ImplementationChoice(KEEPS_PAIRS)
+            if self._postpone(entry):
+                return
             if not optional:
                 raise self._missing_failure(f"nothing within {timeout:g} seconds", FoundKind.SILENCE)
             self._skip(entry)
         elif (end := await wait_for_activity(self._endpoints, program)) is not None:
             raise self._missing_failure(end)
+
+    def _postpone(self, entry: ReplayLine) -> bool:
+        """Expect an error to the left neighbour after the next request to it; return whether there is one.
+
+        A player may read what that neighbour sends only while it waits for an answer (oldmaid-7.7).
+        """
+        connection = self._connections.get(entry.peer)
+        is_error = entry.kind == "<" and entry.wanted.get("result") == "error"
+        if not is_error or connection is None or connection.is_outgoing or self._choice == READS_LATE:
+            return False
+        later = [one for one in self._lines_left if (one.peer, one.kind) == (entry.peer, "<") and "cmd" in one.wanted]
+        if not later:
+            return False
+        self._lines_left.remove(entry)
+        self._lines_left.insert(self._lines_left.index(later[0]) + 1, entry)
+        self._choice = READS_LATE
+        return True
 
     def _skip(self, entry: ReplayLine) -> None:
         """Skip a status request that the program did not send, and its answer."""
