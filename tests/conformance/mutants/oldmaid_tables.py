@@ -348,9 +348,9 @@ def _turned(situation: Situation, players: list[Any]) -> Sequence[Any]:
 
 def _listed() -> Iterator[Mutation]:
     lists = partial(_new, "lists", state=WAITING)
-    yield lists("backwards", ["3.3"], change=_changing_list(lambda _, players: players[::-1]))
+    yield lists("backwards", ["4.3"], change=_changing_list(lambda _, players: players[::-1]))
     yield lists(
-        "by nick", ["3.3"], change=_changing_list(lambda _, players: sorted(players, key=lambda it: it[1][::-1]))
+        "by nick", ["4.3", "6.6"], change=_changing_list(lambda _, players: sorted(players, key=lambda it: it[1][::-1]))
     )
     yield lists("each player first for itself", ["3.2", "3.3"], change=_changing_list(_turned))
     yield lists(

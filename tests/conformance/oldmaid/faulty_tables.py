@@ -270,6 +270,23 @@ class NoticesAtTheStart(House):
         return effects
 
 
+class BackwardsLobby(TableLobby):
+    """Seats the players in the reverse order of joining."""
+
+    @property
+    @override
+    def waiting_clients(self) -> Sequence[LobbyClient]:
+        return super().waiting_clients[::-1]
+
+
+class SeatsBackwards(House):
+    """Lists its players, and lets them draw, in the reverse order of joining; this is no fault."""
+
+    def __init__(self, settings: Settings, *args: Any, **options: Any) -> None:
+        super().__init__(settings, *args, **options)
+        self._lobby = BackwardsLobby(settings.players, settings.join_window)
+
+
 class SharesLobby(TableLobby):
     """Does not look for an address that is taken."""
 
@@ -442,7 +459,7 @@ FAULTY_TABLES = (
     ),
     _faulty("nicks-twice", "3.8", "3.8", mutation=answers_refused(Join, "oldmaid-3.8", Reply("ok"))),
     _faulty("lists-differ", "3.2", "3.2", mutation=rotates_lists),
-    _faulty("lists-backwards", "3.3", "3.3", mutation=_changes_list(lambda players: players[::-1])),
+    _faulty("lists-backwards", "4.3", "4.3", mutation=_changes_list(lambda players: players[::-1])),
     _faulty(
         "lists-its-own-port",
         "3.4",

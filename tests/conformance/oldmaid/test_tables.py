@@ -30,6 +30,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     FAULTY_TABLES,
     Effects,
     FaultyTable,
+    SeatsBackwards,
     answers_refused,
     hangs_up,
     hangs_up_silently,
@@ -74,6 +75,14 @@ def test_our_table_passes(selection: str) -> None:
     assert len(results) == len(select(server_cases(ROOM), selection))
     assert sum(result.outcome is Outcome.PASS for result in results) >= 0.9 * len(results)
     assert {result.outcome for result in results} <= {Outcome.PASS, Outcome.CHOICE, Outcome.SKIP}
+
+
+def test_a_table_may_seat_its_players_in_any_order() -> None:
+    results = run(replace(HONEST, house=SeatsBackwards), "oldmaid/3")
+    assert failed(results) == []
+    outcomes = {result.case: result.outcome for result in results}
+    assert outcomes["oldmaid/3.20/order"] is Outcome.CHOICE
+    assert outcomes["oldmaid/3.3/order"] is Outcome.PASS
 
 
 @pytest.mark.parametrize("players", extended([2, 3, 8], 3))

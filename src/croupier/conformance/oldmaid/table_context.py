@@ -20,6 +20,9 @@ from croupier.rooms.oldmaid.referee import Referee
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Join, Reply
 
+SEAT_CLAUSE: Final = "oldmaid-3.20"
+"""The clause on who sits where."""
+
 JOIN_WAIT_SECONDS: Final = 0.1
 """While the table size is unknown, the table has this time to start a game after each join."""
 

@@ -18,7 +18,12 @@ from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.replay_lines import ReplayLine, error_clause, is_free, replay_lines, require_match
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.table_context import JOIN_GAP_SECONDS, MAX_START_ATTEMPTS, TableContext
+from croupier.conformance.oldmaid.table_context import (
+    JOIN_GAP_SECONDS,
+    MAX_START_ATTEMPTS,
+    SEAT_CLAUSE,
+    TableContext,
+)
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts
 from croupier.core.errors import FoundKind
@@ -151,7 +156,9 @@ class TableReplay:
             nicks = [self._real_nick(nick) for _, nick in wanted["players"].values()]
             if not self._requires_order and listed != nicks and {*listed} == {*nicks}:
                 raise OtherGame
-            if listed == nicks[: len(message.players)] and len(message.players) < self._context.table_size:
+            if sorted(listed) == sorted(nicks):
+                clause = SEAT_CLAUSE
+            elif listed == nicks[: len(message.players)] and len(message.players) < self._context.table_size:
                 clause = EARLY_GAME_CLAUSE  # the others have joined, and the table would wait for them
             self._require_equal(clause, listed, nicks, received)
         elif isinstance(message, Standing) and "in" in wanted:

@@ -1,6 +1,7 @@
 """Table cases about joining: the list of players, its order and addresses, and nicks."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from ipaddress import ip_address
 from typing import Final
@@ -12,7 +13,7 @@ from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
-from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.oldmaid.table_context import SEAT_CLAUSE, TableContext
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect, Join
@@ -50,18 +51,30 @@ async def players_join(context: TableContext) -> None:
     await context.start_game()
 
 
-@CASES.add("3.3", "order", "The players are listed in the order in which they have joined")
+@CASES.add("3.3", "order", "The players are listed in the order in which they draw")
+async def _seat_order(context: TableContext) -> None:
+    _, driven_game = await _join_against_the_alphabet(context)
+    context.release_lobby()
+    await driven_game.draw(len(driven_game.players))
+
+
+@CASES.add("3.20", "order", "The players sit in the order in which they have joined")
 async def _join_order(context: TableContext) -> None:
+    waiting, driven_game = await _join_against_the_alphabet(context)
+    wanted, found = [player.nick for player in waiting], [player.nick for player in driven_game.players]
+    if found[: len(wanted)] != wanted:
+        raise Failed(SEAT_CLAUSE, f"the order {', '.join(found)}", f"that of joining: {', '.join(wanted)} first")
+
+
+async def _join_against_the_alphabet(context: TableContext) -> tuple[Sequence[ScriptedPlayer], DrivenGame]:
+    """Return the players that have joined in a certain order, and their game."""
     await context.learn_table_size()
     waiting = []
     for number in range(context.table_size - 1):
         nick = f"{'zyxwvuts'[number]}-{context.new_nick()}"  # not the order of the alphabet
         waiting.append(await context.join_player(nick))
         await asyncio.sleep(QUIET_SECONDS / 2)
-    driven_game = await context.start_game_with(waiting)
-    wanted, found = [player.nick for player in waiting], [player.nick for player in driven_game.players]
-    if found[: len(wanted)] != wanted:
-        raise Failed("oldmaid-3.3", f"the order {', '.join(found)}", f"that of joining: {', '.join(wanted)} first")
+    return waiting, await context.start_game_with(waiting)
 
 
 async def _form_of_list(dialect: Dialect, other_form: str, context: TableContext) -> None:

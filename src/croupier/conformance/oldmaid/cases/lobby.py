@@ -10,7 +10,7 @@ from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.oldmaid.table_context import SEAT_CLAUSE, TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
@@ -98,9 +98,7 @@ async def _players_move_up(context: TableContext) -> None:
     driven_game = await context.start_game_with([second])
     if driven_game.players[0] is not second:
         found = ", ".join(player.nick for player in driven_game.players)
-        raise Failed(
-            "oldmaid-3.12", f"the order {found}", f"{second.nick!r} first, because the player before it has left"
-        )
+        raise Failed(SEAT_CLAUSE, f"the order {found}", f"{second.nick!r} first, because the player before it has left")
 
 
 @CASES.add("3.13", "two-games", "Two games are played at the same time, each with its own deck")
