@@ -77,6 +77,16 @@ def test_our_table_passes(selection: str) -> None:
     assert {result.outcome for result in results} <= {Outcome.PASS, Outcome.CHOICE, Outcome.SKIP}
 
 
+def test_a_table_may_read_keys_in_capitals() -> None:
+    class IgnoresCase(Wire):
+        def feed(self, data: bytes) -> Sequence[Message | Violation]:
+            return super().feed(data.replace(b'"CMD"', b'"cmd"'))
+
+    results = run(replace(HONEST, wire=IgnoresCase), "oldmaid/2")
+    assert failed(results) == []
+    assert {result.case: result.outcome for result in results}["oldmaid/2.13/keys-in-capitals"] is Outcome.CHOICE
+
+
 def test_a_table_may_seat_its_players_in_any_order() -> None:
     results = run(replace(HONEST, house=SeatsBackwards), "oldmaid/3")
     assert failed(results) == []
