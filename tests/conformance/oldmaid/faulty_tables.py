@@ -270,6 +270,25 @@ class NoticesAtTheStart(House):
         return effects
 
 
+class NoticesLate(House):
+    """Looks only now and then who has left."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._left: list[tuple[float, Left]] = []
+
+    @override
+    def on(self, event: Event[Message], now: float) -> Effects:
+        effects: list[Effect[Any]] = []
+        for at, left in [one for one in self._left if one[0] <= now]:
+            self._left.remove((at, left))
+            effects += super().on(left, now)
+        if isinstance(event, Left):
+            self._left.append((now + 0.3, event))
+            return effects
+        return [*effects, *super().on(event, now)]
+
+
 class BackwardsLobby(TableLobby):
     """Seats the players in the reverse order of joining."""
 

@@ -30,6 +30,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     FAULTY_TABLES,
     Effects,
     FaultyTable,
+    NoticesLate,
     SeatsBackwards,
     answers_refused,
     hangs_up,
@@ -75,6 +76,11 @@ def test_our_table_passes(selection: str) -> None:
     assert len(results) == len(select(server_cases(ROOM), selection))
     assert sum(result.outcome is Outcome.PASS for result in results) >= 0.9 * len(results)
     assert {result.outcome for result in results} <= {Outcome.PASS, Outcome.CHOICE, Outcome.SKIP}
+
+
+def test_a_table_may_look_now_and_then_who_has_left() -> None:
+    results = run(replace(HONEST, house=NoticesLate), "oldmaid/3.12", timeout=1.5)
+    assert [result.outcome for result in results] == [Outcome.PASS] * len(results)
 
 
 def test_a_table_may_read_keys_in_capitals() -> None:

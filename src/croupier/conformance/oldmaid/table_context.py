@@ -139,7 +139,12 @@ class TableContext:
         for player in self.scripted_players:
             if not player.is_disconnected:
                 player.disconnect()
-        await asyncio.sleep(self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR))
+        await self.wait_until_noticed()
+
+    async def wait_until_noticed(self) -> None:
+        """Wait until the table should have noticed that a waiting player has left."""
+        seconds = self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR)
+        await asyncio.sleep(max(seconds, 2 * self.table.notice_seconds))
 
     async def close(self) -> None:
         """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
@@ -150,8 +155,7 @@ class TableContext:
         finally:
             for player in self.scripted_players:
                 player.abort()
-        seconds = self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR) if is_waiting else JOIN_GAP_SECONDS
-        await asyncio.sleep(seconds)
+        await (self.wait_until_noticed() if is_waiting else asyncio.sleep(JOIN_GAP_SECONDS))
 
     # Games.
 

@@ -17,7 +17,7 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.replay_lines import ReplayLine, error_clause, is_free, replay_lines, require_match
-from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import (
     JOIN_GAP_SECONDS,
     MAX_START_ATTEMPTS,
@@ -209,7 +209,7 @@ class TableReplay:
         idle = next((one for one in players if not (one.is_disconnected or one.has_unanswered_requests)), None)
         if idle is not None:
             return await idle.wait_until_out([leaver.nick for leaver in leavers])
-        await asyncio.sleep(QUIET_SECONDS)
+        await self._context.wait_until_noticed()
         return True
 
     # Names of the transcript, and real ones.

@@ -20,7 +20,8 @@ class TableUnderTest:
     early, since a table need not wait for more than two players (oldmaid-3.11).
 
     `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
-    players; `lobby_queue_length` is the number of cases that wait for it. The table's messages are read by
+    players; `lobby_queue_length` is the number of cases that wait for it. `notice_seconds` is how long the table has
+    taken to notice that a waiting player had left, 0 if it does so at once. The table's messages are read by
     `detected_dialect` if there is one. `deals` counts the cards of all games.
     """
 
@@ -35,6 +36,7 @@ class TableUnderTest:
         self.no_game_reason = ""
         self.lobby = asyncio.Lock()
         self.lobby_queue_length = 0
+        self.notice_seconds = 0.0
         self.deals = DealCounter(CARD_NAMES)
 
     async def connect(self) -> Streams:
