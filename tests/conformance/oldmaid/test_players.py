@@ -134,6 +134,15 @@ def test_a_player_may_refuse_a_pick_when_it_reads_its_left_neighbour_again() -> 
         assert [result.outcome for result in results] == 2 * [outcome]
 
 
+def test_a_player_that_leaves_when_it_is_out_fails_by_the_answer_that_is_missing() -> None:
+    async def leaves(values: Mapping[str, object]) -> None:
+        await tries_again(values)
+        await asyncio.sleep(60)
+
+    results = run(leaves, "oldmaid/7.12/gives-his-last-card")
+    assert [clause for _, clause, _ in failed(results)] == ["oldmaid-7.9"]
+
+
 def test_cases_share_the_games_that_they_need() -> None:
     starts: list[Mapping[str, object]] = []
 

@@ -263,6 +263,8 @@ class PlayerReplay:
             if address is None or name == "table":
                 return False
             if await self._endpoints.connect(name, address, self._context.timeout) is None:
+                if self._is_dropped("table"):
+                    raise self._missing_failure("the end of the connection to the table")
                 raise Failed("oldmaid-3.17", f"nobody listens at {address[0]} {address[1]}", "the right neighbour")
         if self._last_peer not in {"", name}:
             await asyncio.sleep(SETTLE_SECONDS)
