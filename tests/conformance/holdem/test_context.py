@@ -8,7 +8,7 @@ from msgspec.json import encode
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
-from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Config
 from tests.rooms.holdem.house_fixture import duel
@@ -26,7 +26,8 @@ def test_the_player_in_a_game_is_found_and_the_game_is_a_choice() -> None:
 
     async def main() -> None:
         context, response = opened(encode(house.view(None, house.table().guid)))
-        assert context.require_guid("ann", response, "holdem-3.3") == house.house.guid_of("ann")
+        seat = JoinedSeat("ann", "g", house.house.guid_of("ann"))
+        assert context.require_guid("ann", response, "holdem-3.3", seat) == seat.player_id
         assert [deviation.outcome for deviation in context.deviations] == [Outcome.CHOICE]
 
     asyncio.run(main())

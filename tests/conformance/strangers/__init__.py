@@ -105,7 +105,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--big-blind-twice allowed"),
         ("", "--player-guid seat"),
         ("", "--guid upper"),
-        ("", "--created unnamed", "--created never", "--created never --games one"),
+        ("", "--created unnamed", "--created game", "--created never", "--created never --games one"),
         ("", "--parser loose"),
         ("", "--empty-games removed"),
         ("", "--short-raises single"),

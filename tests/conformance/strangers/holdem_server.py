@@ -249,8 +249,9 @@ class Handler(BaseHTTPRequestHandler):
         user = self.user()
         game = self.house.new_game()
         _, guid = self.house.join(game, user)
-        headers = {"Location": f"/games/{game.guid}"} if self.house.options.created == "location" else {}
-        return 201, guid, headers
+        created = self.house.options.created
+        headers = {"Location": f"/games/{game.guid}"} if created in {"location", "game"} else {}
+        return 201, game.guid if created == "game" else guid, headers
 
     def post_player(self, guid):
         user = self.user()
@@ -306,7 +307,7 @@ def parse_options(words):
     parser.add_argument("--big-blind-twice", choices=["avoided", "allowed"], default="avoided")
     parser.add_argument("--player-guid", choices=["user", "seat"], default="user")
     parser.add_argument("--guid", choices=["lower", "upper"], default="lower")
-    parser.add_argument("--created", choices=["location", "unnamed", "never"], default="location")
+    parser.add_argument("--created", choices=["location", "unnamed", "game", "never"], default="location")
     parser.add_argument("--games", choices=["many", "one"], default="many")
     parser.add_argument("--parser", choices=["exact", "loose"], default="exact")
     parser.add_argument("--empty-games", choices=["kept", "removed"], default="kept")

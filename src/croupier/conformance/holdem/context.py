@@ -33,9 +33,6 @@ MAX_CALLS_PLAYED_ON: Final = 8
 QUEUED: Final = 202
 """The status of a player who waits for a seat (3.6)."""
 
-OPENING_CLAUSE: Final = "holdem-3.3"
-"""The clause of POST /games/."""
-
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
 
@@ -56,7 +53,7 @@ class HoldemContext(Exchange):
         self.timeout = timeout  # time limit in seconds, None without a limit
         self.shown_handles: dict[str, Sequence[str]] = {}  # the names at each table, when it was last so full
         self._games: set[str] = set()
-        self._unnamed_openers: list[str] = []  # roles with a seat in a game that POST /games/ did not name
+        self._unnamed_openers: list[str] = []  # roles with a seat in a game, one of which POST /games/ did not name
         self._is_closing = False
         self._viewer: str | None = NOBODY  # the role of the last request, None for credentials of no role
 
@@ -66,7 +63,7 @@ class HoldemContext(Exchange):
         try:
             for role in [*self._unnamed_openers]:
                 with suppress(CaseAborted, OSError):
-                    await self._find_opened_game(role)
+                    await self._find_opened_seat(role)
             for seat in [*self.joined_seats]:
                 try:
                     await self.leave(seat.role, seat.game)
@@ -147,8 +144,8 @@ class HoldemContext(Exchange):
                 with suppress(Violation):
                     self.users[role].guid = read_guid(response.body)
             case "post_games", _:
-                game = self.opened_game(response)
-                if game:
+                game = self._named_game(response)
+                if game and (self.dialect == "hspe-go" or self._joined_player(role, response) not in {"", game}):
                     self._games.add(game)
                     self.server.games_in_use.add(game)
                     self._record_seat(role, game, response)
@@ -178,8 +175,8 @@ class HoldemContext(Exchange):
         self.joined_seats.append(seat)
         self.refereed_games.join(seat)
 
-    def opened_game(self, response: ReceivedResponse) -> str:
-        """Return the GUID of the game that POST /games/ opened, "" if the response does not name it."""
+    def _named_game(self, response: ReceivedResponse) -> str:
+        """Return the GUID of the game that a response to POST /games/ names in Location or in its Game, or else ""."""
         where = response.headers.get("location", "").rstrip("/").rpartition("/")[2]
         shown = parse_game(response.body, self.dialect).games
         return where or (shown[0].game_id if shown else "")
@@ -259,14 +256,19 @@ class HoldemContext(Exchange):
         if not self.server.can_open_games:
             return ""
         response = await self.request(role, "POST", "/games/")
-        game = ""
-        if response.status < 300:
-            game = self.opened_game(response) or await self._find_opened_game(role)
-        self.server.can_open_games = bool(game)
-        return game
+        seat = await self.opened_seat(role, response) if response.status < 300 else None
+        self.server.can_open_games = seat is not None
+        return seat.game if seat is not None else ""
 
-    async def _find_opened_game(self, role: str) -> str:
-        """Find in the list the game in which a role sits since POST /games/ did not name it; "" if there is none."""
+    async def opened_seat(self, role: str, response: ReceivedResponse) -> JoinedSeat | None:
+        """Return the seat that a role has since the response to its POST /games/; None if no game shows it."""
+        if role in self._unnamed_openers:
+            return await self._find_opened_seat(role)
+        game = self._named_game(response)
+        return next((seat for seat in self.joined_seats if (seat.role, seat.game) == (role, game)), None)
+
+    async def _find_opened_seat(self, role: str) -> JoinedSeat | None:
+        """Find in the list the game in which a role sits, as POST /games/ did not name it, or not the player."""
         self._unnamed_openers.remove(role)
         known = {seat.game for seat in self.joined_seats if seat.role == role}
         for game in await self.list_games():
@@ -274,9 +276,10 @@ class HoldemContext(Exchange):
                 if player.handle == self.user(role).name and game.game_id not in known:
                     self._games.add(game.game_id)
                     self.server.games_in_use.add(game.game_id)
-                    self._add_seat(JoinedSeat(role, game.game_id, player.player_id))
-                    return game.game_id
-        return ""
+                    seat = JoinedSeat(role, game.game_id, player.player_id)
+                    self._add_seat(seat)
+                    return seat
+        return None
 
     async def leave(self, role: str, game: str) -> ReceivedResponse:
         """Leave a game."""
@@ -405,18 +408,18 @@ class HoldemContext(Exchange):
         else:
             self.require_success(response, "holdem-3.5", 201)
 
-    def require_guid(self, role: str, response: ReceivedResponse, clause: str) -> str:
+    def require_guid(self, role: str, response: ReceivedResponse, clause: str, opened: JoinedSeat | None = None) -> str:
         """Return the GUID of a response to a role, however it is written. Raises CaseAborted if there is none.
 
-        The document does not define the body of POST /games/ (3.3): a Game with the player in it is a choice.
+        The document does not define the body of POST /games/ (3.3), which has `opened` a game with a seat for the role:
+        another body than the GUID of the player is a choice.
         """
-        found = self._joined_player(role, response)
+        found = self._joined_player(role, response) if opened is None else opened.player_id
         if self.dialect == "readme" and response.body.strip() != f'"{found}"'.encode():
-            outcome = Outcome.CHOICE if found and clause == OPENING_CLAUSE and self.opened_game(response) else None
+            expected = "a GUID as a JSON string" if opened is None else "the GUID of the player as a JSON string"
             wanted = f'"{found}"'.encode() if found else None
-            self.add_deviation(
-                clause, "a GUID as a JSON string", response.summary, outcome, wanted=wanted, got=response.body
-            )
+            outcome = None if opened is None else Outcome.CHOICE
+            self.add_deviation(clause, expected, response.summary, outcome, wanted=wanted, got=response.body)
         if not found:
             raise CaseAborted
         self.add_deviations(guid_errors(found, "playerID"))

@@ -14,6 +14,7 @@ from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.differences import differences, wrong_blinds_of_two
+from croupier.conformance.holdem.endpoint import JoinedSeat
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
@@ -29,6 +30,7 @@ from croupier.conformance.holdem.replay_tables import (
     LEAVING_CLAUSES,
     LOGIN_CLAUSES,
     NOT_FOUND,
+    OPENING_CLAUSE,
     OTHER_LOGIN_CLAUSES,
     PREFIX_COMPARED_HEADERS,
     READING_CLAUSES,
@@ -76,6 +78,7 @@ class ReplayChecks:
         self._bindings = bindings
         self._chip_corrections = chip_corrections
         self._seating = seating(transcript)
+        self._opened: JoinedSeat | None = None  # the seat that the compared POST /games/ has brought, if it has
 
     async def compare(
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse, response: ReceivedResponse
@@ -88,6 +91,7 @@ class ReplayChecks:
             route = "holdem-3.6"
         if not await self._check_status(role, request, route, expected, response):
             return
+        self._opened = await self._context.opened_seat(role, response) if route == OPENING_CLAUSE else None
         for name, value in expected.headers:
             if name == FOLD_REASON and bool(value) != (name.lower() in response.headers):
                 game = request.path.split("/")[2]
@@ -228,8 +232,10 @@ class ReplayChecks:
             outcome = Outcome.FAIL if name in RULED_HEADERS and not value else Outcome.CHOICE
             outcome = Outcome.NON_STRICT if own == "holdem-1.5" else outcome
             self._context.add_deviation(own, described, str(error), outcome)
-            if NAME_PATTERN.search(value):  # later lines need the value of this header
-                raise CaseAborted from None
+            if bound_name := NAME_PATTERN.search(value):  # later lines need the value of this header
+                if self._opened is None:
+                    raise CaseAborted from None
+                self._bindings[bound_name[1]] = self._opened.game
         else:
             self._bindings.update(bound)
 
@@ -270,7 +276,7 @@ class ReplayChecks:
         self, role: str, request: TranscriptRequest, wanted: str, route: str, response: ReceivedResponse
     ) -> None:
         """Compare a GUID; the document does not require that a playerID equals its user's GUID."""
-        found = self._context.require_guid(role, response, route)
+        found = self._context.require_guid(role, response, route, self._opened)
         name = NAME_PATTERN.fullmatch(wanted)
         if name is None:
             return

@@ -24,6 +24,9 @@ MEMBERSHIP_PATTERN: Final = re.compile(r"(POST|DELETE) /games/\$(\w+)/players/?(
 HANDLE_PATTERN: Final = re.compile(r'"handle": "(\w+)"')
 """A player of a table."""
 
+OPENING_CLAUSE: Final = "holdem-3.3"
+"""The clause of POST /games/."""
+
 SEAT_CLAUSE: Final = "holdem-3.5"
 """Where a newcomer sits."""
 
