@@ -290,6 +290,11 @@ class Game:
             return self.level - one.seen_level >= self.step
         return self.raises > one.seen_raises
 
+    def smallest_raise(self):
+        """Return the smallest raise that the chips of the player to act allow, 0 if there is none."""
+        chips = self.turn.wealth + self.turn.bet - self.level
+        return max(0, min(self.step, chips)) if self.may_raise(self.turn) else 0
+
     def pots(self):
         order = sorted(self.players, key=lambda one: one.place)
         live = [one.guid for one in order if not one.folded]
@@ -378,7 +383,7 @@ class Game:
             "playerID": self.turn.guid,
             "bet_so_far": self.turn.bet,
             "bet_to_player": self.level,
-            "minimum_raise": self.step,
+            "minimum_raise": self.smallest_raise() if self.options.minimum_raise == "own" else self.step,
             "expiry": f"{moment}.{digits}{zone}",
         }
 

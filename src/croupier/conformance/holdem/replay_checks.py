@@ -318,7 +318,7 @@ class ReplayChecks:
         is_game = isinstance(wanted, dict) and isinstance(wanted.get("turn"), dict)
         if is_game and isinstance(wanted["table"], list):
             self._require_seats(found["gameID"], expected["table"])
-            found = self._without_open_points(expected["table"], found)
+            found = self._without_open_points(expected, found)
             if (reversed_blinds := wrong_blinds_of_two(expected, found)) is not None:
                 _, due, posted = reversed_blinds
                 self._context.add_deviation(BLINDS_OF_TWO_CLAUSE, f"{due}", f"{posted}")
@@ -331,12 +331,13 @@ class ReplayChecks:
                 _render_json(difference.found),
             )
 
-    def _without_open_points(self, table: Sequence[Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _without_open_points(self, expected: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a Game without what the document leaves open: with which player the table begins (5.3).
 
-        In a running hand these are also empty pots, as in the document's example, and players who wait for the next
-        hand (5.19, 5.20).
+        In a running hand these are also empty pots, as in the document's example, players who wait for the next hand
+        (5.19, 5.20), and a minimum raise of which a referee knows that the chips of the player allow no other (5.10).
         """
+        table = expected["table"]
         first = table[0]["handle"] if table else ""
         found = {**found, "table": rotated(found["table"], lambda player: player["handle"] == first)}
         if not found["turn"]["playerID"]:
@@ -350,7 +351,10 @@ class ReplayChecks:
             for player in found["table"]
             if player["handle"] in handles or player["playerID"] not in seated - payers
         ]
-        return {**found, "table": players, "pots": pots}
+        turn = found["turn"]
+        if self._context.refereed_games.follows(found["gameID"]):
+            turn = {**turn, "minimum_raise": expected["turn"]["minimum_raise"]}
+        return {**found, "table": players, "turn": turn, "pots": pots}
 
     def _require_seats(self, game: str, table: Sequence[Any] = ()) -> None:
         """Require that the players of a game sit in the order of a table, or of the transcript if that is of two.

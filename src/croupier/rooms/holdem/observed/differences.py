@@ -1,7 +1,7 @@
 """Comparison of a displayed hold'em game with the state required by the rules, as violations with their clauses."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
@@ -107,9 +107,16 @@ def _compare_turn(
         ("holdem-6.8", "minimum_raise", turn.minimum_raise, hand.min_raise),
     ):
         clause_counts[clause] += 1
-        if found != allowed:
+        if found != allowed and not (what == "minimum_raise" and found in _smallest_raises(observed)):
             is_short_blind = what == "bet_to_player" and not observed.board and found == max(hand.bets) < allowed
             yield Violation("holdem-6.10" if is_short_blind else clause, f"{what} {found}", f"{allowed}")
+
+
+def _smallest_raises(observed: ObservedHand) -> Collection[int]:
+    """Return the smallest raises of the player to act, also all-in: 0 where it cannot raise, or nobody can call it."""
+    legal = observed.hand.legal
+    smallest = legal.raise_range[0] - legal.to_call if legal.raise_range else 0
+    return {smallest} if legal.can_be_answered else {smallest, 0}
 
 
 def _describe_turn(observed: ObservedHand, player: Guid) -> str:
