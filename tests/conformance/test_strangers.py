@@ -71,6 +71,11 @@ def test_a_parser_that_does_not_tell_numbers_apart_is_tolerated() -> None:
     assert (run.status, {result["outcome"] for result in run.results}) == (0, {"NON-STRICT"})
 
 
+def test_json_with_a_charset_is_told_as_json() -> None:
+    run = check("holdem", "server", Reading("--json pretty"), selection="holdem/1.5")
+    assert (run.status, {result["outcome"] for result in run.results}) == (0, {"PASS"})
+
+
 def test_a_player_with_a_nick_of_its_own_is_not_accused() -> None:
     program = command("oldmaid", "client").replace("{nick}", "student")
     assert check_simulated(["oldmaid/1.4/table-in-pieces", "--client", program]).status == 0

@@ -154,7 +154,8 @@ class Handler(BaseHTTPRequestHandler):
         data = b"" if value is None else (to_json(value, options) if is_json else value).encode()
         self.send_response(status)
         if data:
-            self.send_header("Content-Type", "application/json" if is_json else "text/plain; charset=utf-8")
+            parameters = "" if is_json and options.json != "pretty" else "; charset=utf-8"
+            self.send_header("Content-Type", ("application/json" if is_json else "text/plain") + parameters)
         for name, text in (headers or {}).items():
             self.send_header(name, text)
         if options.connection == "close":

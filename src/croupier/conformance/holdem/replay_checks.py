@@ -214,9 +214,13 @@ class ReplayChecks:
     def _check_header(self, name: str, value: str, response: ReceivedResponse) -> None:
         """Compare a header that must be present or, with an empty value, absent.
 
-        Header texts are for people: most mismatches are implementation choices, if no ruling demands the header.
+        Header texts are for people: most mismatches are implementation choices, if no ruling demands the header. A
+        media type may have parameters, such as its charset.
         """
-        if name.lower() in PREFIX_COMPARED_HEADERS and response.headers.get(name.lower(), "").startswith("Basic"):
+        sent = response.headers.get(name.lower(), "")
+        if name.lower() in PREFIX_COMPARED_HEADERS and sent.startswith("Basic"):
+            return
+        if name == "Content-Type" and sent.partition(";")[0].rstrip().lower() == value:
             return
         own = self._clauses[0]
         if name in ADDED_HEADERS and name.lower() not in response.headers and not own.startswith("holdem-9."):
