@@ -17,6 +17,7 @@ HANDS = {"bob": ("AS", "TD")}
         {"deck": ["2C", "AS", "9H", "10D"]},
         {"AS": 1, "TD": 2},
         {"note": "AS TD"},
+        {"cards": {"hole": [], "flop": ["2C", "3C", "4C"], "hands": {"bob": ["TD", "AS"]}}},
         ["ASTD"],
     ],
 )
@@ -30,6 +31,8 @@ def test_a_hand_is_found_in_any_key(value: Any) -> None:
         (b'{"deck": ["AS", "2C"]}', ()),
         (b'{"cards": {"hole": ["AS", "TD"]}}', ("AS", "TD")),
         (b'{"note": "AS has TD"}', ()),
+        (b'[{"cards": {"hole": [], "flop": ["AS", "2C", "TD"], "turn": null}}]', ()),
+        (b'[{"cards": {"hole": ["AS", "2C"]}}, {"cards": {"hole": ["TD", "2H"]}}]', ()),
         (b"AS TD", ()),
         (b"", ()),
     ],
