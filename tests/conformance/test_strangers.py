@@ -26,6 +26,7 @@ BYTE_BY_BYTE = "--choice pieces=byte"
 SELECTIONS = [
     ("kuhn", "server", "kuhn/8", BYTE_BY_BYTE),
     ("holdem", "client", "holdem/4.5", ""),
+    ("holdem", "client", "holdem/5.1/more-than-one-game", ""),
     ("oldmaid", "server", "oldmaid/6", "--join-window 1 --early-status empty"),
     ("oldmaid", "server", "oldmaid/4", "--errors printed"),
     ("oldmaid", "server", "oldmaid/3.9", "--pieces byte"),

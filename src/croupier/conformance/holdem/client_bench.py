@@ -121,9 +121,11 @@ class ClientCaseRun:
         if setup.is_registered:
             await self._server.register(self._user, PASSWORD)
         if setup.has_full_game:
-            for number in range(FULL_TABLE_SEATS):
-                Opponent(self._server, f"crowd-{number}", "calls", luck).sit(game)
-            Opponent(self._server, "crowd-10", "calls", luck).open_game()
+            crowd = [Opponent(self._server, f"crowd-{number}", "calls", luck) for number in range(FULL_TABLE_SEATS + 1)]
+            for opponent in crowd[:-1]:
+                opponent.sit(game)
+            crowd[0].fold(game)  # the first hand is of two: only the next one shows a full table
+            crowd[-1].open_game()
             game = next(table.guid for table in service.house.games() if table.has_free_seat)
         if setup.is_seated:
             service.submit(Join(self._user, game))

@@ -11,7 +11,7 @@ from croupier.core.session import Received, Submitted
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.table.views import View
-from croupier.rooms.holdem.wire import Join, Leave, Open
+from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Join, Leave, Open
 
 type OpponentStyle = Callable[[View, Luck], Move]
 """Chooses a move for a view."""
@@ -76,6 +76,11 @@ class Opponent:
         """Leave a game."""
         service = self._test_server.service.service
         service.submit(Leave(self.name, game, service.house.guid_of(self.name)))
+
+    def fold(self, game: str) -> None:
+        """Fold in one's turn."""
+        service = self._test_server.service.service
+        service.submit(Act(self.name, game, service.house.guid_of(self.name), ACTION_FOLD, 0))
 
     async def play(self, game: str) -> None:
         """Play until the game no longer exists, or the style leaves it."""
