@@ -61,6 +61,15 @@ def test_a_wrong_result_has_the_clause_of_its_winners(board: str, found: dict[st
     assert violation.clause == clause
 
 
+def test_a_wrong_winner_is_described_with_the_cards() -> None:
+    violation = FinalStacks(checked_down(QUEENS_BOARD)).check(stacks_with(140, 0, 0))
+    assert violation is not None
+    assert violation.allowed == (
+        "button with 960, small with 960, big with 980, first with 1100; "
+        "button has AH 3C, small has AC 4C, first has 9C 9D, and the board is QS QD 7C 5H 2D"
+    )
+
+
 def test_stacks_of_the_beginning_are_described() -> None:
     violation = FinalStacks(checked_down(QUEENS_BOARD)).check_total(dict.fromkeys(PLAYERS, 1000), 1000)
     assert violation is not None

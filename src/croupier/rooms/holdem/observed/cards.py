@@ -13,11 +13,11 @@ from croupier.rooms.holdem.wire import Guid
 def check_shown_twice(board: Sequence[Card], hole: Sequence[Card]) -> Violation | None:
     """Return the violation if a card is shown twice in one game."""
     if len({*board}) < len(board):
-        return Violation("holdem-6.1", f"the board {_format_cards(board)}", "every card once")
+        return Violation("holdem-6.1", f"the board {format_cards(board)}", "every card once")
     if len({*hole}) < len(hole):
-        return Violation("holdem-6.1", f"the hole cards {_format_cards(hole)}", "every card once")
+        return Violation("holdem-6.1", f"the hole cards {format_cards(hole)}", "every card once")
     if twice := {*hole} & {*board}:
-        found = f"{_format_cards(sorted(twice))} in a hand and on the board"
+        found = f"{format_cards(sorted(twice))} in a hand and on the board"
         return Violation("holdem-6.1", found, "every card once")
     return None
 
@@ -28,7 +28,7 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
     over = observed.is_over()
     known = len(observed.board)
     if list(board[:known]) != observed.board:
-        found, allowed = f"the board {_format_cards(board)}", _format_cards(observed.board)
+        found, allowed = f"the board {format_cards(board)}", format_cards(observed.board)
         return None if over else Violation("holdem-6.5", found, allowed)
     new = board[known:]
     if not new or hand.over:
@@ -37,7 +37,7 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
         last_blind, _ = hand.blinds[-1]
         option = not hand.street and hand.turn == last_blind and last_blind not in observed.acted_seats
         clause = "holdem-6.6" if option else "holdem-6.7"
-        found = f"{_format_cards(new)} on the board before the betting round is over"
+        found = f"{format_cards(new)} on the board before the betting round is over"
         return Violation(clause, found, "no new cards: a player has still to act")
     if violation := _check_dealt_twice(observed, new):
         return violation
@@ -56,7 +56,7 @@ def follow_hole(
     """
     seat = None if observed is None else observed.seat_of(viewer)
     clause_counts["holdem-5.6"] += 1
-    shown = f"the hole cards {_format_cards(hole)}"
+    shown = f"the hole cards {format_cards(hole)}"
     if observed is None or seat is None or viewer in observed.left_players:
         if hole and not (viewer and observed is None):
             return Violation("holdem-5.6", f"{shown} for a viewer without any", "no hole cards")
@@ -66,7 +66,7 @@ def follow_hole(
         return Violation("holdem-5.6", found, "two hole cards")
     before = observed.holes.get(viewer)
     if before is not None:
-        return None if before == hole else Violation("holdem-5.6", shown, f"{_format_cards(before)}, as before")
+        return None if before == hole else Violation("holdem-5.6", shown, f"{format_cards(before)}, as before")
     if violation := _check_dealt_twice(observed, hole):
         return violation
     observed.holes[viewer] = hole
@@ -79,8 +79,9 @@ def _check_dealt_twice(observed: ObservedHand, new: Sequence[Card]) -> Violation
     twice = {card for at, card in enumerate(new) if card in seen or card in new[:at]}
     if not twice:
         return None
-    return Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
+    return Violation("holdem-6.1", f"{format_cards(sorted(twice))} dealt twice", "every card once")
 
 
-def _format_cards(cards: Sequence[Card]) -> str:
+def format_cards(cards: Sequence[Card]) -> str:
+    """Return cards for people: `AS TD`."""
     return " ".join(card_names(cards)) or "none"

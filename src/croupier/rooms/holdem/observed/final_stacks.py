@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 from croupier.core.errors import Violation
+from croupier.rooms.holdem.engine.streets import BOARD_CARDS
+from croupier.rooms.holdem.observed.cards import format_cards
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game, Guid
 
@@ -51,7 +53,7 @@ class FinalStacks:
         if not self._possible or found in self._possible:
             return None
         clause = self.explaining_clause(found) or self.clause
-        return Violation(clause, f"{_format_stacks(found)} after a hand", self._describe_possible())
+        return Violation(clause, f"{_format_stacks(found)} after a hand", f"{self._describe_possible()}{self._cards}")
 
     def explaining_clause(self, found: Mapping[Guid, int]) -> str | None:
         """Return the clause by which wrong displayed stacks have come about, None if no known fault explains them."""
@@ -67,6 +69,17 @@ class FinalStacks:
             f"bet_so_far {player.bet_so_far} of {player.handle or player.player_id}: the bet of {chips} was accepted"
         )
         return Violation(self.clause, found, "a fold: this bet is invalid")
+
+    @property
+    def _cards(self) -> str:
+        """The cards of a showdown, "" if they are not all known."""
+        observed = self._observed
+        is_showdown = len(observed.board) == BOARD_CARDS and observed.has_all_holes and observed.hand.showdown_order
+        if not is_showdown:
+            return ""
+        live = [player for seat, player in enumerate(observed.players) if not observed.hand.folded[seat]]
+        hands = [f"{player} has {format_cards(observed.holes[player])}" for player in live]
+        return f"; {', '.join(hands)}, and the board is {format_cards(observed.board)}"
 
     def _describe_possible(self) -> str:
         return _format_stacks(self._possible[0]) if len(self._possible) == 1 else "a result of the cards"
