@@ -29,6 +29,7 @@ from croupier.rooms.holdem.table.seats import Participant, Seats
 from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
+    ACTION_FOLD,
     PLAYER_LEFT,
     Act,
     Created,
@@ -83,6 +84,7 @@ class FaultyApp(HoldemApp):
     missing_route: str = ""
     document_only: bool = False
     delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
+    beside: Callable[["FaultyApp", Reply], None] = staticmethod(lambda _app, _reply: None)
     request_count: int = 0
 
     @override
@@ -108,6 +110,7 @@ class FaultyApp(HoldemApp):
             return response
         headers = {name.decode(): value.decode() for name, value in response.headers}
         reply = Reply(request.method, asked.path, response.status, headers, response.body)
+        self.beside(self, reply)
         if self.document_only:
             reply = reply._replace(headers={name: value for name, value in headers.items() if name not in ADDED})
         if request.method != "HEAD":
@@ -122,7 +125,7 @@ class FaultyServer:
     """A faulty server: the clauses of which one must be found broken, and what is changed.
 
     A server with a `missing_route` answers 405 there; a `document_only` one has no extensions. Response number n takes
-    `delay(n)` seconds.
+    `delay(n)` seconds. `beside` changes more than the request has.
     """
 
     clauses: frozenset[str]
@@ -136,6 +139,7 @@ class FaultyServer:
     missing_route: str = ""
     document_only: bool = False
     delay: Callable[[int], float] = lambda _: 0.0
+    beside: Callable[[FaultyApp, Reply], None] = lambda _app, _reply: None
 
 
 @asynccontextmanager
@@ -156,6 +160,7 @@ async def open_faulty_server(
         service.missing_route = faulty.missing_route
         service.document_only = faulty.document_only
         service.delay = faulty.delay
+        service.beside = faulty.beside
         if faulty.change is not None:
             service.change = faulty.change
         await service.listen("127.0.0.1", 0)
@@ -580,6 +585,17 @@ def clause_names(*numbers: str) -> frozenset[str]:
 ACTS = "POST games/:/players/:/acts"
 JOIN = "POST games/:/players"
 
+
+def fold_malformed(app: FaultyApp, reply: Reply) -> None:
+    """Fold the hand of a player whose malformed act is refused."""
+    if (reply.route, reply.status) == (ACTS, 400):
+        _, game, _, player, _ = reply.path.strip("/").split("/")
+        joined_table = app.service.house.game(game)
+        participant = joined_table and joined_table.seats.by_guid(player)
+        if participant:
+            app.service.submit(Act(participant.user, game, player, ACTION_FOLD, 0))
+
+
 FAULTY_SERVERS: dict[str, FaultyServer] = {
     "users-200": FaultyServer(clause_names("2.2"), status("POST users", 201, 200)),
     "users-without-quotes": FaultyServer(clause_names("2.2"), unquoted("POST users")),
@@ -643,6 +659,7 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
     ),
     "worst-hand-wins": FaultyServer(clause_names("6.14"), hand=WorstHandWins),
     "rake": FaultyServer(clause_names("5.17"), hand=RakedHand),
+    "malformed-folds": FaultyServer(clause_names("4.4"), beside=fold_malformed),
     "any-raise": FaultyServer(clause_names("4.11"), hand=AnyRaise),
     "too-much-is-all-in": FaultyServer(clause_names("4.9"), hand=ClampedBets),
     "below-nothing-is-a-call": FaultyServer(clause_names("4.8"), hand=NegativeBetCalls),

@@ -29,8 +29,14 @@ def test_reversed_blinds_are_described_by_who_has_posted_them() -> None:
 
 @pytest.mark.parametrize(
     "found",
-    [game_of_two(ANN, 10, 20), game_of_two(ANN, 20, 10), game_of_two(BOB, 10, 20), {"table": []}],
-    ids=["right", "swapped chips", "wrong key", "nobody"],
+    [
+        game_of_two(ANN, 10, 20),
+        game_of_two(ANN, 20, 10),
+        game_of_two(BOB, 10, 20),
+        {"table": []},
+        {"table": [{**game_of_two(BOB, 20, 10)["table"][0], "wealth": 970}, game_of_two(BOB, 20, 10)["table"][1]]},
+    ],
+    ids=["right", "swapped chips", "wrong key", "nobody", "the next hand"],
 )
 def test_other_games_have_no_reversed_blinds(found: dict[str, Any]) -> None:
     assert wrong_blinds_of_two(game_of_two(ANN, 10, 20), found) is None

@@ -72,16 +72,26 @@ class Difference(NamedTuple):
 def wrong_blinds_of_two(expected: Mapping[str, Any], found: Mapping[str, Any]) -> Difference | None:
     """Return the difference if two players have posted each other's blinds; None otherwise.
 
-    A key `small_blind` that is wrong while the chips are right is another difference.
+    A key `small_blind` that is wrong while the chips are right is another difference, and so is another hand.
     """
     tables = [[player for player in game["table"] if isinstance(player, Mapping)] for game in (expected, found)]
     if any(len(table) != 2 or sum(bool(one.get("small_blind")) for one in table) != 1 for table in tables):
         return None
     posted, actual = ({one.get("handle"): bool(one.get("small_blind")) for one in table} for table in tables)
     chips = [{one.get("handle"): (one.get("wealth"), one.get("bet_so_far")) for one in table} for table in tables]
-    if posted.keys() != actual.keys() or posted == actual or chips[0] == chips[1]:
+    if (
+        posted.keys() != actual.keys()
+        or posted == actual
+        or chips[0] == chips[1]
+        or _totals(chips[0]) != _totals(chips[1])
+    ):
         return None
     return Difference("table", _describe_blinds(posted), _describe_blinds(actual))
+
+
+def _totals(chips: Mapping[Any, tuple[Any, Any]]) -> Mapping[Any, int]:
+    """Return what the players have and have bet, of those whose chips are numbers."""
+    return {player: sum(amounts) for player, amounts in chips.items() if all(isinstance(one, int) for one in amounts)}
 
 
 def _describe_blinds(posted: Mapping[Any, bool]) -> str:

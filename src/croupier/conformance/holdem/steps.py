@@ -37,6 +37,9 @@ MALFORMED_ACTS: Final = (
     b"fold",
     b'{"action": 7}',
     b'{"betAmount": 20}',
+    b'{"action": 1}',
+    b'{"action": 1, "betAmount": "20"}',
+    b'{"action": 1, "betAmount": 20.5}',
     b'{"action": "1", "betAmount": 20}',
 )
 """Malformed bodies of acts."""

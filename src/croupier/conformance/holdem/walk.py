@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
@@ -263,12 +265,18 @@ class Walk:
             await self._look(role)
 
     async def _send_malformed_act(self, role: str, body: bytes) -> None:
+        """Send a malformed act between two looks at the game: what is wrong at the second one has come from it."""
         context = self.context
+        await self._look()
+        known = len(context.deviations)
         response = await context.act(role, self._game, body)
         if 200 <= response.status < 300 or response.status >= 500:
             context.add_status_deviation("holdem-4.4", 400, response, Outcome.FAIL)
             raise CaseAborted
         await self._look()
+        if wrong := [one for one in context.deviations[known:] if one.outcome is Outcome.FAIL]:
+            context.deviations[known:] = [replace(wrong[0], clause="holdem-4.4")]
+            raise CaseAborted
 
     def _leaves_open_bet(self, role: str) -> bool:
         """Whether a role has made the highest bet, and at most one other player can still bet.
