@@ -54,6 +54,7 @@ FAULTY_BOTS = {
     "raises-too-little": ExpectedResult(RAISES, "holdem-4.11"),
     "calls-too-little": ExpectedResult(RAISES, "holdem-4.10"),
     "bets-too-much": ExpectedResult(CALLS, "holdem-4.9"),
+    "bets-totals": ExpectedResult(CALLS, "holdem-4.11"),
     "bets-below-nothing": ExpectedResult(CALLS, "holdem-4.8"),
     "never-acts": ExpectedResult(CALLS, "holdem-4.15", settings=SHORT_TURNS),
     "never-joins": ExpectedResult(CALLS, "holdem-3.5", seconds=3.0),
@@ -78,6 +79,18 @@ def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
     if result.failure is not None:
         assert result.failure.clause == expected.clause
         assert result.dialogue or expected.clause == "holdem-1.1"
+
+
+def test_a_bot_that_bets_totals_is_told_so() -> None:
+    (result,) = check("bets-totals", CALLS)
+    assert result.failure is not None
+    assert str(result.failure.cause) == "it seems to bet the total of the round: betAmount is what it adds"
+
+
+def test_a_bot_that_raises_too_little_is_not_told_that_it_bets_totals() -> None:
+    (result,) = check("raises-too-little", RAISES)
+    assert result.failure is not None
+    assert result.failure.cause is None
 
 
 def test_tolerated_deviation_fails_when_strict() -> None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
@@ -23,6 +24,11 @@ MAX_POLL_BURST: Final = 10
 
 LOGIN_CLAUSES: Final = frozenset({"holdem-2.7", "holdem-2.8", "holdem-7.5"})
 """Refusals of credentials."""
+
+TOTAL_FOR_AMOUNT: Final = Cause(
+    "it seems to bet the total of the round: betAmount is what it adds", is_guess=True, clause="holdem-4.5"
+)
+"""The cause of an invalid bet of as much as has to be matched in all."""
 
 INJECTED_FAULT: Final = ReceivedResponse(0, {}, b"")
 """Stands for a response that the service has not given."""
@@ -93,7 +99,8 @@ def _judge_request(
             clause, expected = "holdem-4.14", EXPECTED_REQUESTS["holdem-4.14"]
         elif not _has_read_own_turn(test_server, request):
             clause, expected = "holdem-4.13", EXPECTED_REQUESTS["holdem-4.13"]
-        yield deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
+        cause = TOTAL_FOR_AMOUNT if _seems_to_bet_totals(test_server, request) else None
+        yield deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown, cause=cause)
     is_act = sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300
     if is_act and (unusual := judge_act_keys(sent.body)):
         yield unusual
@@ -108,6 +115,21 @@ def _invalid_bet_clause(request: RecordedRequest) -> str:
     clause = invalid_bet_clause(hand.legal, act.amount, hand.stacks[hand.turn])
     assert clause is not None, "a valid bet is not folded"
     return clause
+
+
+def _seems_to_bet_totals(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
+    """Whether an act bets the total to match, and no act before has bet less than that on top of an own bet."""
+    acts = [one for one in test_server.requests if one.user == request.user and one.at <= request.at]
+    above = [amount - total for amount, total in map(_amount_and_total, acts) if amount and total]
+    return _amount_and_total(request)[0] == _amount_and_total(request)[1] != 0 and min(above) >= 0
+
+
+def _amount_and_total(request: RecordedRequest) -> tuple[int, int]:
+    """Return the amount of an act, and the total to match if the player has an own bet in the round; else 0."""
+    act, hand = parse_act(request.user, "", "", request.request.body), request.hand
+    if not isinstance(act, Act) or hand is None or not isinstance(hand.turn, int) or not hand.bets[hand.turn]:
+        return 0, 0
+    return act.amount, hand.to_match
 
 
 def _is_registered_later(test_server: HoldemTestServer, request: RecordedRequest) -> bool:

@@ -12,7 +12,7 @@ HABITS = (
     "honest", "text-amount", "float-amount", "no-password", "out-of-turn", "raises-too-little", "calls-too-little",
     "bets-too-much", "bets-below-nothing", "acts-twice", "looks-too-often", "never-acts", "joins-twice",
     "gives-up-when-busy", "another-path", "somebody-else", "puts", "crashes", "no-http", "other-keys", "no-user",
-    "one-recv", "never-joins", "no-json",
+    "one-recv", "never-joins", "no-json", "bets-totals",
 )  # fmt: skip
 
 parser = argparse.ArgumentParser()
@@ -95,6 +95,8 @@ def amount(me, turn):
         return to_call + 1
     if habit == "calls-too-little" and 1 < to_call < me["wealth"]:
         return to_call - 1
+    if habit == "bets-totals":
+        return turn["bet_to_player"]
     if habit == "bets-too-much":
         return me["wealth"] + 1
     if habit == "bets-below-nothing":
