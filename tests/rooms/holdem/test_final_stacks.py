@@ -79,6 +79,14 @@ def test_stacks_of_the_beginning_are_described() -> None:
     )
 
 
+def test_lost_chips_of_the_last_player_are_no_new_stack() -> None:
+    observed = observed_hand("", (1000,) * 4, [("leave", 3, 0), ("leave", 0, 0), ("leave", 1, 0)])
+    observed.left_players |= {"first", "button", "small"}
+    violation = FinalStacks(observed).check_total({"big": 1000}, 1000)
+    assert violation is not None
+    assert (violation.clause, violation.allowed) == ("holdem-5.17", "1010, as before")
+
+
 @pytest.mark.parametrize(
     ("button", "first", "clause"),
     [(230, 900, ""), (430, 700, "holdem-6.11"), (330, 800, "holdem-6.14"), (0, 1130, "holdem-6.14")],
