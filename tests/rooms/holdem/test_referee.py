@@ -325,7 +325,17 @@ def test_pots_without_the_bets_of_the_round_are_described() -> None:
 def test_hole_cards_shown_to_the_public_are_a_violation() -> None:
     session = RefereeSession(2)
     session.see(session.fixture.view("ann", session.game))
-    assert session.clauses == {"holdem-5.6"}
+    (violation,) = session.found
+    assert violation.clause == "holdem-5.6"
+    assert violation.found.endswith(" for the public")
+
+
+def test_hole_cards_of_a_player_who_was_not_dealt_in_are_a_violation() -> None:
+    session = RefereeSession(3)
+    session.see(session.fixture.view("ann", session.game), "cat")
+    (violation,) = session.found
+    assert violation.clause == "holdem-5.6"
+    assert violation.found.endswith(" for a player who was not dealt in")
 
 
 def test_a_hole_card_on_the_board_is_a_violation() -> None:

@@ -59,7 +59,10 @@ def follow_hole(
     shown = f"the hole cards {format_cards(hole)}"
     if observed is None or seat is None or viewer in observed.left_players:
         if hole and not (viewer and observed is None):
-            return Violation("holdem-5.6", f"{shown} for a viewer without any", "no hole cards")
+            who = (
+                "the public" if not viewer else "a player who was not dealt in" if seat is None else "one who has left"
+            )
+            return Violation("holdem-5.6", f"{shown} for {who}", "no hole cards")
         return None
     if len(hole) != 2:
         found = f"{shown} for a player of the hand" if hole else "no hole cards for a player of the hand"
