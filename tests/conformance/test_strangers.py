@@ -89,6 +89,12 @@ def test_the_pauses_of_a_server_that_deals_from_a_file_are_waited_for() -> None:
     assert {result["outcome"] for result in run.results} == {"PASS"}
 
 
+def test_a_pot_of_an_odd_size_is_shared_by_a_server_that_deals_from_a_file() -> None:
+    reading = Reading("", ["--deck-flag", "--deck {file}"])
+    run = check("holdem", "server", reading, selection="holdem/6.15/a-pot-of-an-odd-size")
+    assert {result["outcome"] for result in run.results} == {"PASS"}
+
+
 def test_the_blinds_of_a_server_that_deals_from_a_file_are_learned_before() -> None:
     reading = Reading("--small-blind 5 --big-blind 10 --stack 500", ["--deck-flag", "--deck {file}"])
     run = check("holdem", "server", reading, selection="holdem/6.15/a-pot-is-shared")
