@@ -66,6 +66,39 @@ def test_an_act_of_a_player_that_has_left_is_a_fault() -> None:
     assert conversation.clauses() == ["holdem-8.5"]
 
 
+def leave(conversation: Conversation) -> None:
+    path = f"/games/{GAME}/players/{PLAYER}"
+    conversation.add("DELETE", path, 404, b"holdem-8.5: found the player")
+
+
+def test_leaving_a_game_in_which_the_player_was_just_shown_is_no_fault() -> None:
+    conversation = seated()
+    leave(conversation)
+    assert conversation.clauses() == []
+
+
+def test_leaving_a_game_in_which_the_player_was_never_shown_is_no_fault() -> None:
+    conversation = Conversation()
+    conversation.add("POST", f"/games/{GAME}/players/", 201, f'"{PLAYER}"'.encode())
+    conversation.add("GET", f"/games/{GAME}", 200, SHOWN.replace(PLAYER.encode(), b"p2"))
+    leave(conversation)
+    assert conversation.clauses() == []
+
+
+def test_leaving_a_game_that_was_shown_without_the_player_is_a_fault() -> None:
+    conversation = seated()
+    conversation.add("GET", f"/games/{GAME}", 200, SHOWN.replace(PLAYER.encode(), b"p2"))
+    leave(conversation)
+    assert conversation.clauses() == ["holdem-8.5"]
+
+
+def test_leaving_twice_is_a_fault() -> None:
+    conversation = seated()
+    conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
+    leave(conversation)
+    assert conversation.clauses() == ["holdem-8.5"]
+
+
 def test_an_act_with_the_guid_of_the_game_as_that_of_the_player_is_a_fault() -> None:
     conversation = seated()
     act(conversation, "8.5", GAME)

@@ -153,6 +153,8 @@ def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) 
         return True
     if not _was_shown(test_server, request) or _has_left(test_server, request):
         return True
+    if request.request.method == "DELETE":
+        return _was_shown_out(test_server, request)
     return request.request.method == "GET" or not _has_read_own_turn(test_server, request)
 
 
@@ -173,6 +175,20 @@ def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
         and (one.request.method, one.path) in [("DELETE", request.path[:4]), ("POST", request.path[:3])]
     ]
     return changes[-1:] == ["DELETE"]
+
+
+def _was_shown_out(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
+    """Whether the last read before a request showed no such player at a table, and an earlier one did.
+
+    A player who has just joined is at no table, either.
+    """
+    player = f'"playerID":"{test_server.house.guid_of(request.user)}"'.encode()
+    reads = [
+        player in one.response_data or (one.response is not None and player in one.response.body)
+        for one in test_server.requests
+        if one.at < request.at and one.request.method == "GET"
+    ]
+    return any(reads) and not reads[-1]
 
 
 def _has_read_own_turn(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
