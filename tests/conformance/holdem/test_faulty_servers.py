@@ -52,6 +52,13 @@ def test_a_malformed_act_that_folds_is_found_in_its_case_and_in_walks() -> None:
     assert found["holdem/4.4/played"] == "holdem-4.4"
 
 
+def test_what_is_wrong_all_the_time_does_not_come_from_a_malformed_act() -> None:
+    (result,) = [
+        one for one in check(FAULTY_SERVERS["minimum-raise-20"], {"holdem-4.4"}) if one.case.endswith("/played")
+    ]
+    assert result.outcome is Outcome.PASS
+
+
 def test_a_refused_act_after_a_departure_is_judged_by_its_own_response() -> None:
     failures = [result.failure for result in check(FAULTY_SERVERS["button-stays"], {"holdem-3.5"}) if result.failure]
     assert "holdem-3.11" not in {failure.clause for failure in failures}

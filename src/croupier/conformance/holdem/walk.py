@@ -265,18 +265,24 @@ class Walk:
             await self._look(role)
 
     async def _send_malformed_act(self, role: str, body: bytes) -> None:
-        """Send a malformed act between two looks at the game: what is wrong at the second one has come from it."""
+        """Send a malformed act between two looks at the game: what is wrong only at the second one has come from it."""
         context = self.context
-        await self._look()
-        known = len(context.deviations)
+        wrong_before = await self._wrong_at_look()
         response = await context.act(role, self._game, body)
         if 200 <= response.status < 300 or response.status >= 500:
             context.add_status_deviation("holdem-4.4", 400, response, Outcome.FAIL)
             raise CaseAborted
-        await self._look()
-        if wrong := [one for one in context.deviations[known:] if one.outcome is Outcome.FAIL]:
-            context.deviations[known:] = [replace(wrong[0], clause="holdem-4.4")]
+        wrong = await self._wrong_at_look()
+        if wrong and not wrong_before:
+            context.deviations = [one for one in context.deviations if one not in wrong]
+            context.deviations.append(replace(wrong[0], clause="holdem-4.4"))
             raise CaseAborted
+
+    async def _wrong_at_look(self) -> Sequence[HttpDeviation]:
+        """Look at the game; return the failures that this has shown."""
+        known = len(self.context.deviations)
+        await self._look()
+        return [one for one in self.context.deviations[known:] if one.outcome is Outcome.FAIL]
 
     def _leaves_open_bet(self, role: str) -> bool:
         """Whether a role has made the highest bet, and at most one other player can still bet.
