@@ -5,12 +5,13 @@ import asyncio
 import pytest
 from msgspec.json import encode
 
-from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Config
+from croupier.core.errors import Violation
 from tests.rooms.holdem.house_fixture import duel
 
 
@@ -39,5 +40,20 @@ def test_an_answer_without_a_player_fails() -> None:
         with pytest.raises(CaseAborted):
             context.require_guid("ann", response, "holdem-3.3")
         assert [deviation.outcome for deviation in context.deviations] == [Outcome.FAIL]
+
+    asyncio.run(main())
+
+
+def test_players_who_have_left_are_reported_by_name() -> None:
+    async def main() -> None:
+        context, _ = opened(b"")
+        joining, leaving = (
+            SentRequest("POST", "/games/g/players/"),
+            SentRequest("DELETE", "/games/g/players/guid-of-ann"),
+        )
+        context._track_seats("ann", joining, ReceivedResponse(201, {}, b'"guid-of-ann"'))
+        context._track_seats("ann", leaving, ReceivedResponse(200, {}, b""))
+        found = context.add_violation(Violation("holdem-5.14", "a pot of nobody", "a pot of guid-of-ann"))
+        assert (context.joined_seats, found.expected) == ([], "a pot of ann")
 
     asyncio.run(main())

@@ -52,6 +52,7 @@ class HoldemContext(Exchange):
         self.refereed_games = RefereedGames(server, is_enabled=is_refereed and server.dialect == "readme")
         self.timeout = timeout  # time limit in seconds, None without a limit
         self.shown_handles: dict[str, Sequence[str]] = {}  # the names at each table, when it was last so full
+        self._names: dict[str, str] = {}  # playerID -> name, also of players who have left
         self._games: set[str] = set()
         self._unnamed_openers: list[str] = []  # roles with a seat in a game, one of which POST /games/ did not name
         self._is_closing = False
@@ -173,6 +174,7 @@ class HoldemContext(Exchange):
         """Add a seat; it replaces one that its player has lost in the same game."""
         self.joined_seats = [one for one in self.joined_seats if (one.role, one.game) != (seat.role, seat.game)]
         self.joined_seats.append(seat)
+        self._names[seat.player_id] = self.user(seat.role).name
         self.refereed_games.join(seat)
 
     def _named_game(self, response: ReceivedResponse) -> str:
@@ -378,9 +380,8 @@ class HoldemContext(Exchange):
         """
         expected, actual = violation.allowed, violation.found
         is_lost_seat = game is not None and violation.clause == "holdem-5.8" and self._plays_elsewhere(game)
-        for seat in self.joined_seats:
-            name = self.user(seat.role).name
-            expected, actual = expected.replace(seat.player_id, name), actual.replace(seat.player_id, name)
+        for player, name in self._names.items():
+            expected, actual = expected.replace(player, name), actual.replace(player, name)
         return self.add_deviation("holdem-3.8" if is_lost_seat else violation.clause, expected, actual)
 
     def _plays_elsewhere(self, game: Game) -> bool:

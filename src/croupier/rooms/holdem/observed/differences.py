@@ -159,4 +159,5 @@ def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str
             clause_counts["holdem-5.14"] += 1
         if {*pot.players} != payers:
             clause = "holdem-5.14" if {*pot.players} == payers - folded else "holdem-5.13"
-            yield Violation(clause, f"the players {sorted(pot.players)}", f"the players {sorted(payers)}")
+            found, allowed = (", ".join(sorted(players)) or "nobody" for players in (pot.players, payers))
+            yield Violation(clause, f"a pot of {found}", f"a pot of {allowed}")
