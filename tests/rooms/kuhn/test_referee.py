@@ -187,6 +187,14 @@ def test_the_purse_is_followed_from_game_to_game() -> None:
         (
             [
                 *[(CLIENT, STRT["P_2"]), (HOUSE, CARD["K"]), (HOUSE, ACTN["BET"]), (CLIENT, ACTN["CAL"])],
+                *[(HOUSE, NO_COINS), (CLIENT, ACTN["FLD"]), (HOUSE, CARD["Q"])],
+            ],
+            "kuhn-4.7",
+        ),
+        ([(CLIENT, STRT["P_1"]), (HOUSE, NO_COINS), (CLIENT, WRONG_ACTION), (HOUSE, WRONG_ACTION)], "kuhn-6.5"),
+        (
+            [
+                *[(CLIENT, STRT["P_2"]), (HOUSE, CARD["K"]), (HOUSE, ACTN["BET"]), (CLIENT, ACTN["CAL"])],
                 *[(HOUSE, NO_COINS), (CLIENT, ACTN["FLD"]), (CLIENT, STRT["P_1"]), (HOUSE, WRONG_ACTION)],
             ],
             "kuhn-4.1",

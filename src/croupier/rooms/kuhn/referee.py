@@ -258,7 +258,9 @@ class Referee(BaseReferee[Message, WireGame]):
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         has_begun = self.game is not None or self.last_game is not None
-        clause = self._unpaid_clause or self._silence_clause
+        clause = self._silence_clause or self._unpaid_clause
+        if clause == "kuhn-4.7" and message == WRONG_ACTION:
+            clause = self._unpaid_clause or clause  # it may have taken the refusal for the end of the game
         if clause is None and isinstance(message, Actn) and self.game is not None and not self.game.history:
             clause = "kuhn-4.1"
         return self._house_fault(
