@@ -298,8 +298,8 @@ def test_a_close_in_place_of_the_error_to_unreadable_bytes_is_found_if_the_house
     def habit(_: bytes, answers: list[bytes]) -> Sequence[bytes]:
         return [HANG_UP] if b"unreadable" in b"".join(answers) else answers
 
-    for state in ("start", "between", "card"):
-        (result,) = results(HouseFixture(ROOM, habit=habit), f"unknown-code-at-{state}")
+    for state, seed in (("start", 0), ("between", 0), ("card", 0), *(("over", seed) for seed in (0, 1, 2, 4, 6))):
+        (result,) = results(HouseFixture(ROOM, habit=habit, seed=seed), f"unknown-code-at-{state}")
         assert result.failure is not None, result
         assert (result.outcome, result.failure.clause) == (Outcome.FAIL, "sevenhalf-2.9")
 

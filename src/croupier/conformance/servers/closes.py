@@ -6,6 +6,7 @@ time: if the house stays silent for longer than the whole previous conversation 
 one.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate, dropwhile, takewhile
 from typing import Final, NamedTuple
@@ -79,42 +80,58 @@ class ProvokedCloseDetector:
 
     async def find_provoked(self, suspect: ScriptedClient, delivery: Delivery) -> ProvokedClose | None:
         """Return a conversation in which the client's messages caused the close, None if the cause may be another."""
-        ending = self._ending(suspect)
-        silence_seconds, confirmations = FIRST_PAUSE_SECONDS, 0
+        first = ending = self._ending(suspect)
+        confirmations = Counter[Sequence[bytes]]()
+        silences = defaultdict[Sequence[bytes], float](lambda: FIRST_PAUSE_SECONDS)
         for _ in range(MAX_CONVERSATIONS):
-            if (
-                ending is None
-                or len(ending.messages) > MAX_MESSAGES
-                or silence_seconds > self._conversations.timeout.max_seconds
-            ):
+            if ending is None or len(ending.messages) > MAX_MESSAGES:
                 break
-            probe = await self._conversations.play(_send_after_silence(ending.messages, silence_seconds), delivery)
+            messages = ending.messages
+            if silences[messages] > self._conversations.timeout.max_seconds:
+                break
+            probe = await self._conversations.play(_send_after_silence(messages, silences[messages]), delivery)
             found = self._ending(probe)
             if found is None:
-                if probe.house_has_left and probe.fault is None and len(probe.sent) < len(ending.messages):
+                if probe.house_has_left and probe.fault is None and len(probe.sent) < len(messages):
                     break
+                ending = first  # a shorter one may have been luck
                 continue
-            if len(found.messages) < len(ending.messages):
-                ending, silence_seconds, confirmations = found, FIRST_PAUSE_SECONDS, 0
+            if len(found.messages) < len(messages):
+                ending = found
                 continue
-            confirmations += 1
-            if confirmations == MIN_CONFIRMATIONS:
+            confirmations[messages] += 1
+            if confirmations[messages] == MIN_CONFIRMATIONS:
                 return await self._judge(probe, found, delivery)
-            silence_seconds = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
+            silences[messages] = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
         return None
 
     async def _judge(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> ProvokedClose | None:
         """Decide whether the house may have had a reason of its own: it has none if it would start a game."""
         is_certain = True
         if ending.was_idle:
-            played_before = ending.messages[:-1] if self._rule.may_play_once and ending.finished_count else ()
-            is_certain = await self._accepts((*played_before, self._opening))
+            is_certain = await self._starts_game_instead(ending)
             if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
         found = ending.violation
         clause = await self._clause_of_form(probe, ending, delivery) or found.clause
         probe.accuse(Violation(clause, found.found, found.allowed, kind=found.kind, wanted=found.wanted))
         return ProvokedClose(probe, is_certain)
+
+    async def _starts_game_instead(self, ending: Ending) -> bool:
+        """Whether the house starts a game in place of the last message.
+
+        A house may play only once, so the games before are played again: luck decides whether they come to their end.
+        """
+        if not (self._rule.may_play_once and ending.finished_count):
+            return await self._accepts([self._opening])
+        messages = [*ending.messages[:-1], self._opening]
+        for _ in range(MAX_CONVERSATIONS):
+            probe = await self._send_after_silence(messages)
+            if self._is_accepted(probe, messages):
+                return True
+            if probe.house_has_left:
+                break
+        return False
 
     async def _clause_of_form(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> str | None:
         """The clause about the pieces or the letters in which the house does not accept what it accepts otherwise."""
@@ -126,9 +143,7 @@ class ProvokedCloseDetector:
         if "letters" not in self._clauses or len(canonical) < len(ending.messages) or canonical == [*ending.messages]:
             return None
         for _ in range(MIN_CONFIRMATIONS):
-            if (
-                await self._conversations.play(_send_after_silence(canonical, FIRST_PAUSE_SECONDS), WHOLE)
-            ).house_has_left:
+            if (await self._send_after_silence(canonical)).house_has_left:
                 return None
         return self._clauses["letters"]
 
@@ -236,7 +251,13 @@ class ProvokedCloseDetector:
 
     async def _accepts(self, messages: Sequence[bytes]) -> bool:
         """Whether the house accepts the last of these messages, each sent in one piece, and stays connected."""
-        probe = await self._conversations.play(_send_after_silence(messages, FIRST_PAUSE_SECONDS), WHOLE)
+        return self._is_accepted(await self._send_after_silence(messages), messages)
+
+    async def _send_after_silence(self, messages: Sequence[bytes]) -> ScriptedClient:
+        return await self._conversations.play(_send_after_silence(messages, FIRST_PAUSE_SECONDS), WHOLE)
+
+    def _is_accepted(self, probe: ScriptedClient, messages: Sequence[bytes]) -> bool:
+        """Whether the house has accepted the last of these messages in a conversation, and stayed connected."""
         lines = probe.conversation.lines
         last = max((place for place, line in enumerate(lines) if line.side == CLIENT), default=len(lines))
         replies = lines[last + 1 :]
