@@ -157,6 +157,21 @@ def test_unfair_decks_are_found(room: str, shuffle: Shuffle) -> None:
     assert found.log10_p_value < log10(MAX_P_VALUE)
 
 
+@pytest.mark.parametrize(
+    ("shuffle", "cause"),
+    [
+        (shuffled_once(CONNECTION_GAMES), "it may shuffle once for a connection"),
+        (seeded_again(CONNECTION_GAMES), "it may seed its random numbers anew on every connection"),
+        (without(0), None),
+    ],
+)
+def test_the_usual_mistake_behind_an_unfair_deck_is_named(shuffle: Shuffle, cause: str | None) -> None:
+    found = count_run(sevenhalf.CARDS, 1, games(sevenhalf.CARDS, 1, Random(7), shuffle))
+    assert found is not None
+    assert (found.cause is None) == (cause is None)
+    assert (found.cause or "").startswith(cause or "")
+
+
 def test_a_deck_that_is_carried_over_to_the_next_game_is_found() -> None:
     luck = Random(3)
 
@@ -172,6 +187,7 @@ def test_a_deck_that_is_carried_over_to_the_next_game_is_found() -> None:
     assert found is not None
     assert found.event == "one of the cards of the game before"
     assert found.times < found.expected_count
+    assert found.cause == "it may not put the cards of a game back into the deck before the next one"
 
 
 def test_a_bank_that_is_too_lucky_is_found() -> None:

@@ -30,6 +30,13 @@ DEALT_IN_LAST_GAME: Final = "one of the cards of the game before"
 REPETITIONS: Final = (SAME_AS_LAST_GAME, SAME_AS_LAST_CONNECTION, DEALT_IN_LAST_GAME)
 """The events of decks that are not shuffled for each game, or for each connection."""
 
+CAUSES: Final[Mapping[tuple[str, bool], str]] = {
+    (SAME_AS_LAST_GAME, True): "it may shuffle once for a connection, or seed its random numbers anew for every game",
+    (SAME_AS_LAST_CONNECTION, True): "it may seed its random numbers anew on every connection, with similar seeds",
+    (DEALT_IN_LAST_GAME, False): "it may not put the cards of a game back into the deck before the next one",
+}
+"""What a program may do if one of these events comes too often (True) or too rarely."""
+
 
 class Draw(NamedTuple):
     """A card that was seen, and its position in the deal, counted from 0.
@@ -63,6 +70,11 @@ class UnfairDeal(NamedTuple):
     def fair(self) -> str:
         """What a fair deck would deal, for people."""
         return f"a freshly shuffled deck in every game: {self.event}, about {self.expected_count:.0f} times"
+
+    @property
+    def cause(self) -> str | None:
+        """What the program may do: a sentence with the subject "it", None if there is no usual mistake."""
+        return CAUSES.get((self.event, self.times > self.expected_count))
 
     @property
     def found(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.fair_deal import ENOUGH_DEALS, Deal, DealCounter, Draw
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
@@ -53,7 +54,9 @@ class DealJudge:
         """Return the outcome for the deals so far."""
         unfair = self._counter.find_unfair()
         if unfair is not None:
-            return Attempt(Outcome.FAIL, failure=Failure(self._rule.clause, unfair.fair, unfair.found))
+            cause = None if unfair.cause is None else Cause(unfair.cause, is_guess=True)
+            failure = Failure(self._rule.clause, unfair.fair, unfair.found).explained(cause)
+            return Attempt(Outcome.FAIL, failure=failure)
         if not self.has_seen_enough:
             return Attempt(Outcome.SKIP, f"fewer than {self._rule.enough_deals} games were dealt")
         return Attempt(Outcome.PASS)
