@@ -107,8 +107,9 @@ class BaseReferee[M, G](ABC):
     A message of the client is handled after all replies to the messages before it have arrived. `reply_timeout` is the
     time in seconds that a reply may take. `game` is the game in progress, None between games; `last_game` is the last
     finished game, and `finished_count` the number of them. Once the house has to close the connection, `_close_clause`
-    is the clause that requires it; `_silence_clause` is the one that forbids an answer to the last message of the
-    client, None if another clause does. A room implements `_handle` (the replies that the house owes for a message),
+    is the clause that requires it, and `_close_texts` are what is found and what is allowed where it does not.
+    `_silence_clause` is the clause that forbids an answer to the last message of the client, None if another clause
+    does. A room implements `_handle` (the replies that the house owes for a message),
     `_check_reply` and `_check_unsolicited`.
     """
 
@@ -124,6 +125,7 @@ class BaseReferee[M, G](ABC):
         self._pending_messages: deque[M | Violation] = deque()
         self._expected_replies: deque[ExpectedReply] = deque()
         self._close_clause: str | None = None
+        self._close_texts = ("an open connection", "the close of the connection")
         self._silence_clause: str | None = None
         self._is_over = False
 
@@ -215,6 +217,9 @@ class BaseReferee[M, G](ABC):
         if self._close_clause is not None:
             return self._house_fault(self._close_clause, message, "nothing, only the close of the connection")
         if self._accept_goodbye(message):
+            if self.pending is not None:
+                found, allowed = self._close_texts
+                self._close_texts = (f"{message}, and {found}", f"{self.pending}, or {allowed}")
             self._expected_replies.clear()  # it may have crossed messages of the client
             self._pending_messages.clear()
             return []
@@ -253,8 +258,7 @@ class BaseReferee[M, G](ABC):
 
     def _on_timed_out(self) -> list[Verdict]:
         if self._close_clause is not None:
-            allowed = "the close of the connection"
-            return self._house_fault(self._close_clause, "an open connection", allowed, kind=FoundKind.STILL_OPEN)
+            return self._house_fault(self._close_clause, *self._close_texts, kind=FoundKind.STILL_OPEN)
         if not self._expected_replies:
             return []
         due = self._expected_replies[0]

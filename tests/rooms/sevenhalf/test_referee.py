@@ -138,6 +138,14 @@ def test_missing_answer_is_a_fault_at_the_timeout(sent: Sequence[Any], clause: s
     assert referee.deadline is None
 
 
+def test_a_refusal_that_is_no_farewell_names_the_answer_that_was_due() -> None:
+    referee = Referee()
+    verdicts_on(*HAND, PASS, NO, referee=referee)
+    (verdict,) = referee.on(TimedOut(), 5.0)
+    assert verdict.violation.found == f"{NO}, and an open connection"
+    assert verdict.violation.allowed == "BKSC, or the close of the connection"
+
+
 @pytest.mark.parametrize(
     "sent",
     [
