@@ -107,6 +107,13 @@ def test_quotes_are_a_dialect_and_a_repeated_card_is_none() -> None:
     assert repeated.dialect is None
 
 
+def test_the_clients_card_in_the_place_of_the_houses_is_not_said_twice() -> None:
+    ahead = conversation((CLIENT, b"STRT P_1ACTN BET"), (HOUSE, b"CARD C_Q"), (HOUSE, b"CARD C_Q"))
+    assert explain(KUHN, None, b"", ahead) == ""
+    acts = conversation((CLIENT, b"STRT P_2ACTN CAL"), (HOUSE, b"CARD C_Q"), (HOUSE, b"CARD C_Q"))
+    assert explain(KUHN, None, b"", acts) == "it says CARD C_Q twice"
+
+
 def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation:
     found = Conversation(KUHN, strict=strict)
     for side, data in said:

@@ -309,8 +309,11 @@ def _explain_by_order(altered: AlteredConversation, conversation: Conversation, 
     if not lines or fault.verdict.violation.kind is not FoundKind.MESSAGE or type(lines[-1].message) is Violation:
         return None
     wrong, at = lines[-1], sum(len(line.data) for line in lines[:-1])
-    if len(lines) > 1 and lines[-2].data == wrong.data and conversation.lines[fault.line_count - 2] is lines[-2]:
-        return Cause(f"it says {wrong.message} twice")
+    before = conversation.lines[: fault.line_count - 1]
+    if len(lines) > 1 and lines[-2].data == wrong.data and before[-1] is lines[-2]:
+        due = conversation.start_again().replay(before).referee.pending
+        if altered.side == CLIENT or message_code(wrong.message) not in str(due):
+            return Cause(f"it says {wrong.message} twice")
     for line in _lines(altered.room, altered.side, altered.sent[at + len(wrong.data) :])[:1]:
         if altered.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
             return Cause(f"it says {wrong.message} too early: {line.message} has to stand before it")
