@@ -25,6 +25,25 @@ def test_a_wrong_message_is_compared_with_the_only_right_one() -> None:
     assert (failure.clause, failure.wanted, failure.got) == ("kuhn-6.6", b"FAIL W_A", b"FAIL N_C")
 
 
+def test_the_case_of_letters_is_no_difference_where_it_does_not_matter() -> None:
+    conversation = Conversation(KUHN.room)
+    conversation.on_data(CLIENT, b"ACTN BET", 0.0)
+    (fault,) = [each for each in conversation.on_data(HOUSE, b"fail n_c", 0.0) if each.verdict.party == HOUSE]
+    failure = describe_failure(KUHN, conversation, fault)
+    assert (failure.wanted, failure.got) == (b"fail W_A", b"fail n_c")
+
+
+def test_bytes_of_a_number_are_no_letters() -> None:
+    sevenhalf = SERVER_TEST_DATA["sevenhalf"]
+    conversation = Conversation(sevenhalf.room)
+    conversation.on_data(CLIENT, b"STRT", 0.0)
+    conversation.on_data(HOUSE, b"STBT \0\0\0\x9f", 0.0)
+    conversation.on_data(CLIENT, b"DRAWPASS", 0.0)
+    (fault,) = conversation.on_data(HOUSE, b"card sobksc \0\0\0\x011o 01.0gain \xff\xff\xffA", 0.0)
+    failure = describe_failure(sevenhalf, conversation, fault)
+    assert (failure.wanted, failure.got) == (b"GAIN \xff\xff\xffa", b"gain \xff\xff\xffA")
+
+
 def test_the_beginning_of_a_message_is_shown_before_its_early_answer() -> None:
     conversation = Conversation(KUHN.room)
     conversation.on_data(CLIENT, b"STRT P_1", 0.0)

@@ -20,14 +20,25 @@ def describe_failure(test_data: ServerTestData, conversation: Conversation, faul
     violation = fault.verdict.violation
     last = conversation.lines[fault.line_count - 1] if fault.line_count else None
     is_message = violation.kind is FoundKind.MESSAGE and last is not None and last.side == HOUSE
+    actual = last.data if is_message and last is not None else conversation.incomplete(HOUSE)
     return Failure(
         violation.clause,
         violation.allowed,
         violation.found,
-        test_data.room.codec(True, None).encode(violation.wanted[0]) if len(violation.wanted) == 1 else None,
-        last.data if is_message and last is not None else conversation.incomplete(HOUSE),
+        _spelled_like(actual, violation.wanted[0], test_data) if len(violation.wanted) == 1 else None,
+        actual,
         kind=violation.kind,
     )
+
+
+def _spelled_like(actual: bytes, message: object, test_data: ServerTestData) -> bytes:
+    """Encode a message, with the letters of the received bytes where only their case differs and does not matter."""
+    codec = test_data.room.codec(True, None)
+    encoded = codec.encode(message)
+    pairs = zip(encoded, actual, strict=False)
+    letters = bytes(one if chr(one).upper() != chr(other).upper() else other for one, other in pairs)
+    respelled = letters + encoded[len(letters) :]
+    return respelled if [*codec.feed(respelled)] == [message] else encoded
 
 
 def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
