@@ -139,6 +139,16 @@ def test_a_late_answer_to_a_message_that_requires_none_is_not_blamed_on_the_next
     assert trial.is_right, trial
 
 
+@pytest.mark.parametrize("selection", ["kuhn/4.7/fld-at-bet", "kuhn/4.7/fld-at-check-bet"])
+def test_a_late_message_behind_a_fold_is_not_blamed_on_the_next_game(selection: str) -> None:
+    (bug,) = (bug for bug in bugs("kuhn_server") if bug.name == "fold-answered-with-card")
+    (change,) = bug.changes
+    shown = '                self.send(f"CARD C_{own}")\n'
+    late = change._replace(new=change.new.replace(shown, f"                __import__('time').sleep(0.01)\n{shown}"))
+    trial = attempt(bug._replace(changes=[late]), "--max-failures", 1, selection=selection)
+    assert trial.is_right, trial
+
+
 @pytest.mark.extended
 def test_a_goodbye_to_messages_that_came_together_is_found_as_if_they_had_come_alone() -> None:
     (bug,) = (bug for bug in bugs("kuhn_server") if bug.name == "wrong-action-disconnects")

@@ -5,6 +5,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import dropwhile
 from random import Random
 from typing import Final
 
@@ -441,5 +442,6 @@ def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bo
 
 
 def _answers_one_of_two(dialogue: Sequence[DialogueLine]) -> bool:
-    """Whether the last message is the house's, and it was sent two before that without an answer between them."""
-    return [line.side for line in dialogue[-3:]] == [CLIENT, CLIENT, HOUSE]
+    """Whether the last messages are the house's, and two were sent before them without an answer between them."""
+    before = [*dropwhile(lambda line: line.side == HOUSE, reversed(dialogue))]
+    return len(before) < len(dialogue) and [line.side for line in before[:2]] == [CLIENT, CLIENT]
