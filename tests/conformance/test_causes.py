@@ -114,6 +114,16 @@ def test_the_clients_card_in_the_place_of_the_houses_is_not_said_twice() -> None
     assert explain(KUHN, None, b"", acts) == "it says CARD C_Q twice"
 
 
+@pytest.mark.parametrize("answer", [b"FAIL W_A", b"CARD C_Q"])
+def test_an_answer_to_what_is_behind_unreadable_bytes_is_no_repetition(answer: bytes) -> None:
+    heard = conversation((CLIENT, b"HELOSTRT P_1"), (HOUSE, b"FAIL W_A"), (HOUSE, answer))
+    cause = likely_cause(KUHN, None, b"", heard)
+    assert cause is not None
+    assert (cause.text, cause.is_guess) == ("it may read on behind bytes that cannot be read", True)
+    alone = conversation((CLIENT, b"HELO"), (HOUSE, b"FAIL W_A"), (HOUSE, b"FAIL W_A"))
+    assert explain(KUHN, None, b"", alone) == "it says FAIL W_A twice"
+
+
 def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation:
     found = Conversation(KUHN, strict=strict)
     for side, data in said:

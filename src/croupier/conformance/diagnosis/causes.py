@@ -310,6 +310,10 @@ def _explain_by_order(altered: AlteredConversation, conversation: Conversation, 
         return None
     wrong, at = lines[-1], sum(len(line.data) for line in lines[:-1])
     before = conversation.lines[: fault.line_count - 1]
+    said = [line.message for line in before if line.side == CLIENT]
+    is_behind_garbage = bool(said) and type(said[-1]) is Violation and said[-1].fatal
+    if altered.side == HOUSE and is_behind_garbage and conversation.incomplete(CLIENT):
+        return Cause("it may read on behind bytes that cannot be read", is_guess=True)
     if len(lines) > 1 and lines[-2].data == wrong.data and before[-1] is lines[-2]:
         due = conversation.start_again().replay(before).referee.pending
         if altered.side == CLIENT or message_code(wrong.message) not in str(due):
