@@ -110,6 +110,8 @@ def test_quotes_are_a_dialect_and_a_repeated_card_is_none() -> None:
 def test_the_clients_card_in_the_place_of_the_houses_is_not_said_twice() -> None:
     ahead = conversation((CLIENT, b"STRT P_1ACTN BET"), (HOUSE, b"CARD C_Q"), (HOUSE, b"CARD C_Q"))
     assert explain(KUHN, None, b"", ahead) == ""
+    more = conversation((CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_Q"), (HOUSE, b"CARD C_Q"))
+    assert explain(KUHN, None, b"", more) == "", "that ACTN FLD was left out would explain it, too"
     acts = conversation((CLIENT, b"STRT P_2ACTN CAL"), (HOUSE, b"CARD C_Q"), (HOUSE, b"CARD C_Q"))
     assert explain(KUHN, None, b"", acts) == "it says CARD C_Q twice"
 

@@ -314,15 +314,17 @@ def _explain_by_order(altered: AlteredConversation, conversation: Conversation, 
     is_behind_garbage = bool(said) and type(said[-1]) is Violation and said[-1].fatal
     if altered.side == HOUSE and is_behind_garbage and conversation.incomplete(CLIENT):
         return Cause("it may read on behind bytes that cannot be read", is_guess=True)
-    if len(lines) > 1 and lines[-2].data == wrong.data and before[-1] is lines[-2]:
-        due = conversation.start_again().replay(before).referee.pending
-        if altered.side == CLIENT or message_code(wrong.message) not in str(due):
-            return Cause(f"it says {wrong.message} twice")
+    due = conversation.start_again().replay(before).referee.pending
+    has_its_place = altered.side == HOUSE and message_code(wrong.message) in str(due)
+    if not has_its_place and len(lines) > 1 and lines[-2].data == wrong.data and before[-1] is lines[-2]:
+        return Cause(f"it says {wrong.message} twice")
     for line in _lines(altered.room, altered.side, altered.sent[at + len(wrong.data) :])[:1]:
         if altered.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
             return Cause(f"it says {wrong.message} too early: {line.message} has to stand before it")
     codec = altered.room.codec(True, None)
-    for message in altered.room.sample_messages if message_code(wrong.message) not in REFUSAL_CODES else ():
+    if has_its_place or message_code(wrong.message) in REFUSAL_CODES:
+        return None
+    for message in altered.room.sample_messages:
         if altered.could_have_sent(at, codec.encode(message) + wrong.data, len(lines) + 1):
             refused = message_code(message) in REFUSAL_CODES
             return Cause("it goes on where it has to refuse" if refused else f"it leaves out {message_code(message)}")
