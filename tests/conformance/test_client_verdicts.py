@@ -58,6 +58,13 @@ def test_a_client_that_acts_before_the_house_has_acted_does_not_wait_for_its_rep
     assert (failure.expected, failure.actual) == ("ACTN CAL, ACTN FLD", "ACTN CHK")
 
 
+def test_a_client_that_complains_and_fails_has_broken_off() -> None:
+    game = (b"STRT", b"DRAW", b"PASS")
+    assert observe("sevenhalf/5.1/bank-shows-one", *game).has_broken_off
+    assert observe("sevenhalf/5.1/bank-shows-one", *game, b"ERRO 10not my sum").has_broken_off
+    assert not observe("sevenhalf/5.1/bank-shows-one", *game, b"ERRO 10not my sum", b"STRT").has_broken_off
+
+
 def test_a_wrong_action_after_the_reply_of_the_house_is_no_early_one() -> None:
     failure = judge(observe("kuhn/4.2/p2-is-bet-at", b"STRT P_2", b"ACTN CHK"), None).failure
     assert failure is not None

@@ -63,6 +63,18 @@ def test_a_reply_after_which_a_client_never_goes_on_is_the_cause() -> None:
     )
 
 
+def test_a_client_that_complains_of_a_reply_has_not_gone_on_after_it() -> None:
+    complains = conversation(b"STRT P_2", b"ACTN FLD", b"STRT P_1", b"ACTN CHK", b"FAIL W_A")
+    assert cause(2 * [complains], [FOLD]) == cause(2 * [BROKEN_OFF_AT_A_BET], [FOLD])
+
+
+def test_a_client_that_complains_within_a_reply_may_have_waited_for_it() -> None:
+    client = ClientFixture(endless(message_gap_seconds=0.3), {"coins": 9, "bot": "script:BET"})
+    client.say(b"STRT P_2")
+    client.say(b"FAIL W_A")
+    assert early_reaction(observed(client)) is None
+
+
 def test_a_single_failure_proves_nothing() -> None:
     assert cause([BROKEN_OFF_AT_A_BET], [FOLD]) is None
 

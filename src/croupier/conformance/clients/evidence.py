@@ -10,7 +10,7 @@ from croupier.conformance.clients.test_data import ClientTestState
 from croupier.conformance.clients.test_server import ConversationEnd
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import REFUSAL_CODES, message_code
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, message_code
 from croupier.conformance.diagnosis.layouts import LAYOUTS
 from croupier.conformance.diagnosis.unread import unread_part
 from croupier.core.referee import CLIENT, HOUSE
@@ -134,6 +134,9 @@ def _read_positions(observation: ClientObservation, lines: Iterable[DialogueLine
     for line in lines:
         if line.side == HOUSE and line.message in goodbyes:
             break
+        if line.side == CLIENT and is_error(line.message):
+            replayed.on_data(line.side, line.data, line.at)
+            continue  # who complains has not gone on
         if line.side == CLIENT:
             if has_received and line.message not in goodbyes:
                 yield False, _position(test_data.states, replayed, replies)
@@ -187,7 +190,8 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
         return unread
     replayed = observation.conversation.start_again()
     for line in lines:
-        if line.side == CLIENT and (cause := unawaited_reply(replayed)) is not None:
+        is_move = line.side == CLIENT and not is_error(line.message)
+        if is_move and (cause := unawaited_reply(replayed)) is not None:
             return EarlyReaction(cause, "", has_gone_on=True)
         replayed.replay([line])
     if server.conversation_end is ConversationEnd.SILENCE:

@@ -10,7 +10,7 @@ from croupier.conformance.clients.cases import CaseKind, HouseClientCase
 from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine
-from croupier.conformance.diagnosis.causes import REFUSAL_CODES, message_code
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, message_code
 from croupier.conformance.responders import message_kind
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -181,7 +181,7 @@ class ClientObservation(Struct, frozen=True):
         """
         server = self.server
         since_answer = dropwhile(lambda line: line.side == CLIENT or _is_refusal(line), server.lines_since_state)
-        has_gone_on = any(line.side == CLIENT for line in since_answer)
+        has_gone_on = any(line.side == CLIENT and not is_error(line.message) for line in since_answer)
         return server.has_reached_state and (server.is_state_between_games or has_gone_on)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from croupier.conformance.channel.delivery import Outbox
 from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup, Obligation, Unforeseeable, never
 from croupier.conformance.conversation import AnyClientReferee, Conversation, DialogueLine, Fault
+from croupier.conformance.diagnosis.causes import is_error
 from croupier.conformance.responders import HouseReply, Responder, message_kind
 from croupier.conformance.timeouts import extra_wait
 from croupier.core.referee import CLIENT, HOUSE
@@ -61,6 +62,7 @@ class HouseTestServer:
     `close_delay_seconds` is the time from the close of the house to that of the client, None if the client did not
     close. `slowest_seconds` is the longest time in which a message of the client came. `was_reset`: the client has
     reset the connection. `was_left_waiting`: the client has left before an answer that was on its way.
+    `messages_since_state` does not count errors that the client reports: who complains has not gone on.
 
     A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """
@@ -219,7 +221,7 @@ class HouseTestServer:
     def _on_message(self, message: Any, now: float) -> list[Effect[bytes]]:
         """React to a message."""
         self.has_spoken = True
-        self.messages_since_state += self.has_reached_state
+        self.messages_since_state += self.has_reached_state and not is_error(message)
         self._idle_messages = self._idle_messages + self.has_reached_state if self.referee.game is None else 0
         if self.house_fault is not None:
             self.reaction = message

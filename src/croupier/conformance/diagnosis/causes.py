@@ -28,7 +28,10 @@ READINGS: Final[Mapping[str, str]] = {
 }
 """What a house does that reads what a client sends in a dialect, by the description of the dialect."""
 
-REFUSAL_CODES: Final = frozenset({"FAIL", "ERRO", "ERR", "DISC", "STP"})
+ERROR_CODES: Final = frozenset({"FAIL", "ERRO", "ERR"})
+"""The codes with which an end says that something is wrong."""
+
+REFUSAL_CODES: Final = ERROR_CODES | {"DISC", "STP"}
 """The codes with which a house refuses, or says goodbye."""
 
 type WireLog = Sequence[tuple[Peer, bytes]]
@@ -353,6 +356,16 @@ def _explain_silence(altered: AlteredConversation, conversation: Conversation, f
     if len(pieces) == 1 and request_count > 1:
         return Cause("it may take what one read brings for one message: several came at once", is_guess=True)
     return None
+
+
+def is_error(message: object) -> bool:
+    """Whether an end says that something is wrong.
+
+    Example:
+        >>> is_error("ERRO 00"), is_error("DISC")
+        (True, False)
+    """
+    return message_code(message) in ERROR_CODES
 
 
 def message_code(message: object) -> str:
