@@ -126,6 +126,27 @@ def test_an_answer_to_what_is_behind_unreadable_bytes_is_no_repetition(answer: b
     assert explain(KUHN, None, b"", alone) == "it says FAIL W_A twice"
 
 
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (["C2S", "C2S", "S9D", "TRN"], "it deals a card again that is out, as from several decks"),
+        (["C2S", "C3H", "S2S", "TRN"], "it deals a card again that is out, as from several decks"),
+        (["C2S", "C2S", "C3H", "S9D", "TRN"], "it says CRD C 2S twice"),
+    ],
+    ids=["next to each other", "apart", "a repeated message"],
+)
+def test_a_card_that_is_out_is_as_from_several_decks_where_it_stands_in_its_place(
+    answer: list[str], cause: str
+) -> None:
+    heard = Conversation(BLACKJACK)
+    frames = b"".join(b"TRN" if each == "TRN" else b"CRD" + each.encode("utf-16-be") for each in answer)
+    wire = [(CLIENT, b"PLY"), (HOUSE, b"MON\0\0\x03\xe8"), (CLIENT, b"BET\0\0\0\x0a"), (HOUSE, frames)]
+    for side, data in wire:
+        heard.on_data(side, data, 0.0)
+    assert heard.faults[0].verdict.violation.clause == "blackjack-3.1"
+    assert explain(BLACKJACK, None, b"", heard, wire_log=wire).startswith(cause)
+
+
 def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation:
     found = Conversation(KUHN, strict=strict)
     for side, data in said:

@@ -5,6 +5,7 @@ neighbour. If the referee finds nothing wrong with the altered conversation, the
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, product
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +28,10 @@ READINGS: Final[Mapping[str, str]] = {
     LOWER_CASE: "it reads lower case letters as if they were upper case",
 }
 """What a house does that reads what a client sends in a dialect, by the description of the dialect."""
+
+DEALS_FROM_SEVERAL_DECKS: Final = Cause(
+    "it deals a card again that is out, as from several decks (`--decks` says from how many)"
+)
 
 ERROR_CODES: Final = frozenset({"FAIL", "ERRO", "ERR"})
 """The codes with which an end says that something is wrong."""
@@ -66,6 +71,7 @@ def likely_cause(
     return (
         _explain_by_dialect(altered)
         or _explain_by_reading(altered, fault)
+        or _explain_by_decks(altered, fault)
         or _explain_by_order(altered, conversation, fault)
         or _explain_silence(altered, conversation, fault)
     )
@@ -194,6 +200,16 @@ class AlteredConversation:
         return self.side == CLIENT and any(fault.verdict.party == HOUSE for fault in conversation.faults)
 
     @property
+    def is_right_with_more_decks(self) -> bool:
+        """Whether nothing is wrong but that cards are dealt that are out, where the number of decks varies."""
+        options = self._known_options or self.room.options()
+        if not hasattr(options, "decks"):
+            return False
+        options = replace(options, decks=len(self.original.lines))
+        dealt = AlteredConversation(self.room, self.wire_log, options, self._strict, self.side)
+        return not self.faults(dealt.original)
+
+    @property
     def is_cut(self) -> bool:
         """Whether the stream was given up at unreadable bytes, so that later bytes are unknown."""
         last = next((line for line in reversed(self.original.lines) if line.side == self.side), None)
@@ -304,6 +320,12 @@ def _reading_cause(altered: AlteredConversation, description: str, *, is_cut: bo
         if dialect.description == description and altered.is_explained_by_reading(dialect, is_cut=is_cut):
             return Cause(READINGS[description], clause=f"{altered.room.name}-{dialect.section}")
     return None
+
+
+def _explain_by_decks(altered: AlteredConversation, fault: Fault) -> Cause | None:
+    """Return a cause if a house deals a card that is out, and all else is right."""
+    is_message = altered.side == HOUSE and fault.verdict.violation.kind is FoundKind.MESSAGE
+    return DEALS_FROM_SEVERAL_DECKS if is_message and altered.is_right_with_more_decks else None
 
 
 def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> Cause | None:
