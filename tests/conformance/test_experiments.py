@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from croupier.conformance.diagnosis.pairs import MAX_CHANCE, one_sided_chance
 from croupier.conformance.results import Failure, Outcome, Result
-from croupier.conformance.servers.experiments import MIXES_UP_MESSAGES
+from croupier.conformance.servers.experiments import HOLDS_ANSWERS_BACK, MIXES_UP_MESSAGES
+from croupier.core.room import HouseRoom
+from croupier.core.spans import SpanReader
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, Table, run_cases
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf
@@ -91,6 +94,29 @@ def failure_at(table: type[Table], case: str) -> Failure:
 def test_a_house_that_reads_all_messages_may_only_handle_them_in_the_wrong_order() -> None:
     failure = failure_at(HastyTable, "kuhn/1.3/pipelined")
     assert (failure.clause, failure.cause) == ("kuhn-1.3", MIXES_UP_MESSAGES)
+
+
+class HoldingTable(Table):
+    """A table that holds its answers back as long as the last read has brought the beginning of a message, too."""
+
+    def __init__(self, room: HouseRoom, *args: Any, **more: Any) -> None:
+        super().__init__(room, *args, **more)
+        self._reader = SpanReader[Any](room.codec(False, None))
+        self._held: list[bytes] = []
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        self._held += super().hears(data)
+        list(self._reader.feed(data))
+        if self._reader.incomplete:
+            return []
+        answers, self._held = self._held, []
+        return answers
+
+
+@pytest.mark.parametrize("case", ["blackjack/1.3/cut-anywhere", "sevenhalf/1.3/cut-anywhere"])
+def test_a_house_that_waits_for_all_of_the_next_message_holds_its_answers_back(case: str) -> None:
+    failure = failure_at(HoldingTable, case)
+    assert (failure.clause, failure.cause) == (f"{case.partition('/')[0]}-1.3", HOLDS_ANSWERS_BACK)
 
 
 def test_failures_that_luck_decides_need_more_proof_than_those_that_always_come_up() -> None:

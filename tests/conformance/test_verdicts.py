@@ -62,3 +62,12 @@ def test_the_beginning_of_a_message_is_shown_before_an_early_goodbye() -> None:
     assert fault.verdict.violation.allowed == "nothing, until the message is complete"
     shown = shown_dialogue(conversation, fault)
     assert [(line.side, line.data) for line in shown] == [(CLIENT, b"STRT "), (HOUSE, b"FAIL W_A")]
+
+
+def test_the_beginning_of_a_message_is_shown_behind_one_that_is_not_answered() -> None:
+    conversation = Conversation(KUHN.room)
+    conversation.on_data(CLIENT, b"STRT P_1AC", 0.0)
+    (fault,) = conversation.on_timeout(9.0)
+    shown = shown_dialogue(conversation, fault)
+    assert [(line.side, line.data) for line in shown] == [(CLIENT, b"STRT P_1"), (CLIENT, b"AC")]
+    assert whole_messages(shown) == conversation.lines

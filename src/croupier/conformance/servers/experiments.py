@@ -33,6 +33,10 @@ MIXES_UP_MESSAGES: Final = Cause(
     "it takes what one read brings for one message, or handles a message before the one before it is done: "
     "the same messages pass when each is sent alone"
 )
+HOLDS_ANSWERS_BACK: Final = Cause(
+    "it does not answer a message as long as only the beginning of the next one is there: "
+    "the same messages pass when each is sent alone"
+)
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
@@ -98,7 +102,7 @@ class Experiments:
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
-                return attempt.blamed(self._test_data.shared_clauses["stream"], await self._stream_cause(messages))
+                return attempt.blamed(self._test_data.shared_clauses["stream"], await self._stream_cause(attempt))
             if found is Comparison.UNDECIDED:
                 return attempt
             if found.fault is None:
@@ -223,10 +227,18 @@ class Experiments:
         is_shown = len(faulty_deals) == MISREAD_FAULTS or (faulty_deals and len(deals) >= ENOUGH_CONVERSATIONS)
         return possible[0] if possible and is_shown else None
 
-    async def _stream_cause(self, messages: Sequence[bytes]) -> Cause:
-        """Return the cause of a house that fails only by how these messages arrive: perhaps single bytes show it."""
+    async def _stream_cause(self, attempt: Attempt) -> Cause:
+        """Return the cause of a house that fails only by how its messages arrive: perhaps single bytes show it."""
+        messages = _client_messages(attempt)
         probe = await self._conversations.send_quickly(messages, Delivery(max_piece_bytes=1))
-        return MIXES_UP_MESSAGES if probe.fault is None else ONE_READ_CAUSE
+        if probe.fault is not None:
+            return ONE_READ_CAUSE
+        rest = b"".join(line.data for line in attempt.dialogue[len(whole_messages(attempt.dialogue)) :])
+        if attempt.is_silence and rest:
+            probe = await self._conversations.send_quickly([*messages[:-1], messages[-1] + rest], WHOLE)
+            if probe.fault is not None and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
+                return HOLDS_ANSWERS_BACK
+        return MIXES_UP_MESSAGES
 
     async def _find_byte_order(self, messages: Sequence[bytes]) -> Cause | None:
         """Return a cause if the house answers integers rightly only by the opposite order of their bytes.

@@ -54,13 +54,16 @@ def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[Dialogue
 def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
     """The dialogue up to a fault for people: with all that a client has sent.
 
-    That is the beginning of a message that a house has answered, and the rest of one that cannot be read.
+    That is the beginning of a message that a house has answered, or behind which it is silent, and the rest of one that
+    cannot be read.
     """
     lines, rest = failing_dialogue(conversation, fault), conversation.incomplete(CLIENT)
     said = [place for place, line in enumerate(lines) if line.side == CLIENT]
     if rest and said and is_fatal(lines[said[-1]].message):
         place, line = said[-1], lines[said[-1]]
         return (*lines[:place], structs.replace(line, data=line.data + rest), *lines[place + 1 :])
+    if rest and said and fault.verdict.violation.kind is FoundKind.SILENCE:
+        return (*lines, DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at))
     is_last = all(line.side == HOUSE for line in conversation.lines[fault.line_count :])
     is_answered = fault.verdict.violation.kind is FoundKind.MESSAGE and is_last
     if not (rest and is_answered and lines and lines[-1].side == HOUSE):
