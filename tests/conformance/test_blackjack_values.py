@@ -27,8 +27,8 @@ def dealt(*cards: str) -> list[Message]:
 
 def test_a_bank_that_stops_too_early_counts_a_figure_too_high() -> None:
     found = explaining(*dealt("9H", "8S", "6D"), MOV["S"], CRD["S"]["JH"], Res("W", 20))
-    figures = {"counts J as 11", "counts JQK as 11", "counts TJQK as 11", "counts J, Q and K as 11, 12 and 13"}
-    assert found == figures
+    alike = {f"counts {ranks} as {value}" for ranks in ("J", "JQK", "TJQK") for value in ("11", "more than 21")}
+    assert found == {*alike, "counts J, Q and K as 11, 12 and 13"}
     assert RIGHT not in found
 
 
@@ -58,6 +58,12 @@ def test_a_bank_may_count_its_own_aces_wrongly_and_those_of_the_client_rightly()
     assert "counts every ace as 11, in the bank's hand only" in explaining(*wrong)
     right = [*dealt("9H", "5S", "9D"), MOV["H"], CRD["C"]["AH"], TRN, *wrong[4:]]
     assert explaining(*right) == {"counts every ace as 11, in the bank's hand only"}
+
+
+def test_a_single_card_may_count_more_than_21() -> None:
+    """Such is the letter T whose code is taken for that of a digit."""
+    wrong = [*dealt("9H", "8S", "TD"), MOV["S"], Res("W", 20)]
+    assert explaining(*wrong) == {"counts T as more than 21", "counts TJQK as more than 21"}
 
 
 def test_an_amount_that_no_value_explains_is_explained_by_none() -> None:

@@ -100,12 +100,15 @@ ACE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts an ace as 11 only if that makes less than 21": partial(_with_aces, "below 21"),
     "counts an ace as 11 for ever if that was right when it came": _when_dealt,
 }
+WRONG_VALUES: Final[Mapping[str, int]] = {"0": 0, "1": 1, "11": 11, "more than 21": TARGET_TOTAL + 1}
+"""Values that a house may give to a ten or a figure. What it makes of the code of a letter is often more than 21."""
+
 VALUE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts J, Q and K as 11, 12 and 13": partial(_with_values, {"J": 11, "Q": 12, "K": 13}),
     **{
-        f"counts {ranks} as {value}": partial(_with_values, dict.fromkeys(ranks, value))
+        f"counts {ranks} as {text}": partial(_with_values, dict.fromkeys(ranks, value))
         for ranks in ("J", "Q", "K", "T", "JQK", "TJQK")
-        for value in (0, 1, 11)
+        for text, value in WRONG_VALUES.items()
     },
 }
 """The total of a hand by what a house does that counts like this."""
