@@ -128,6 +128,24 @@ def showdown(card: bytes, *after: bytes) -> ClientObservation:
     )
 
 
+def blackjack_round(*said: tuple[Peer, str]) -> ClientObservation:
+    """A client that bets 10 of 1000, says and receives these cards and codes, and breaks off."""
+    start = [(CLIENT, b"PLY"), (HOUSE, b"MON\0\0\x03\xe8"), (CLIENT, b"BET\0\0\0\x0a")]
+    codes = {"hit": b"MOV\0H", "TRN": b"TRN", "lost": b"RES\0L\0\0\0\0", "PLY": b"PLY"}
+    rest = [(side, codes.get(word) or b"CRD" + word.encode("utf-16-be")) for side, word in said]
+    return transcribed("blackjack", *start, *rest)
+
+
+def test_a_client_may_go_on_after_a_game_in_the_state_that_it_cannot_act_in() -> None:
+    dealt_ten = blackjack_round(*((HOUSE, word) for word in ("CTH", "C4D", "S7C", "TRN")))
+    deal = [(HOUSE, word) for word in ("C9H", "C5D", "S7C", "TRN")]
+    drawn_ten = blackjack_round(*deal, (CLIENT, "hit"), (HOUSE, "CTD"), (HOUSE, "lost"), (CLIENT, "PLY"))
+    assert cause(2 * [dealt_ten], [drawn_ten]) == (
+        "blackjack-2.6",
+        "it never goes on in this state: A ten is dealt as T",
+    )
+
+
 def test_a_failure_after_one_value_needs_many_conversations() -> None:
     evidence = Evidence()
     position = last_position(showdown(b"C_K"))

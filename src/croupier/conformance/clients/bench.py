@@ -11,7 +11,7 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.evidence import (
-    STATE,
+    STATES,
     EarlyReaction,
     Evidence,
     Position,
@@ -186,7 +186,7 @@ class HouseClientBench(Bench):
 
     async def _collect_evidence(self, case: HouseClientCase, position: Position) -> None:
         """Try the case and those of the states that may explain its failure some more times."""
-        words = [feature.words for feature in self._evidence.candidates(position) if feature.level == STATE]
+        words = [feature.words for feature in self._evidence.candidates(position) if feature.level in STATES]
         related = [each for each in self._plays if any(each.title in some for some in words) and each.id != case.id]
         for number in range(COLLECTED_TRIES):
             for each in (case, *related[:MAX_RELATED_CASES], self._longest):

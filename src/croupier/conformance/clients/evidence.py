@@ -23,8 +23,11 @@ MIN_FATAL_FAILURES: Final = 8
 
 REPLY: Final = 0
 STATE: Final = 1
-EXACT: Final = 2
-"""The levels of features: a reply, a state of the test data, a reply with its values."""
+STATE_IN_GAME: Final = 2
+EXACT: Final = 3
+"""The levels of features: a reply, a state of the test data, such a state in a game, a reply with its values."""
+
+STATES: Final = frozenset({STATE, STATE_IN_GAME})
 
 REFUSAL_FIELD_BYTES: Final = 2
 """A client that expects another message than a refusal gives up after this many bytes of its first field."""
@@ -164,9 +167,14 @@ def _features_of(message: object, clause: str, earlier: Container[Feature]) -> I
 
 
 def _position(states: Iterable[ClientTestState], conversation: Conversation, replies: Iterable[Feature]) -> Position:
-    shown = (
-        Feature(STATE, state.clause, f"in this state: {state.title}") for state in states if state.shows(conversation)
-    )
+    """The features of a position. A client that has to act in a game may yet go on in the same state after a game."""
+    levels = (STATE,) if conversation.referee.game is None else (STATE, STATE_IN_GAME)
+    shown = [
+        Feature(level, state.clause, f"in this state: {state.title}")
+        for state in states
+        if state.shows(conversation)
+        for level in levels
+    ]
     return frozenset((*replies, *shown))
 
 
