@@ -377,7 +377,7 @@ class HouseBench(Bench):
         fault = probe.fault
         assert fault is not None, "it has failed"
         conversation = probe.conversation
-        found = describe_failure(self._test_data, conversation, fault)
+        found = describe_failure(conversation, fault)
         cause = likely_cause(
             self._test_data.room,
             found.wanted,

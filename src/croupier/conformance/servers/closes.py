@@ -139,7 +139,7 @@ class ProvokedCloseDetector:
             return None
         if await self._accepts_alone(probe, ending, delivery):
             return self._clauses["stream"]
-        canonical = canonical_messages(self._test_data, probe.conversation.lines)
+        canonical = canonical_messages(probe.conversation, probe.conversation.lines)
         if "letters" not in self._clauses or len(canonical) < len(ending.messages) or canonical == [*ending.messages]:
             return None
         for _ in range(MIN_CONFIRMATIONS):

@@ -123,7 +123,11 @@ class Experiments:
 
     async def _explain_by_changes(self, clause: str, attempt: Attempt, messages: Sequence[bytes]) -> Attempt:
         """Find out whether other messages pass: in upper case, or without those that change nothing."""
-        spelling: Experiment = (partial(canonical_messages, self._test_data), clause, SPELLING_MATTERS)
+        spelling: Experiment = (
+            partial(canonical_messages, self._conversations.new_conversation()),
+            clause,
+            SPELLING_MATTERS,
+        )
         for change, blamed, cause in (spelling, *self._omissions(attempt)):
             others = change(whole_messages(attempt.dialogue))
             if others and others != messages:

@@ -11,7 +11,7 @@ from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 
 
-def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
+def describe_failure(conversation: Conversation, fault: Fault) -> Failure:
     """Describe a fault of the house.
 
     Expected are the bytes of the allowed message, if exactly one is allowed; actual are those of the last message, or
@@ -25,20 +25,21 @@ def describe_failure(test_data: ServerTestData, conversation: Conversation, faul
         violation.clause,
         violation.allowed,
         violation.found,
-        _spelled_like(actual, violation.wanted[0], test_data) if len(violation.wanted) == 1 else None,
+        _spelled_like(actual, violation.wanted[0], conversation) if len(violation.wanted) == 1 else None,
         actual,
         kind=violation.kind,
     )
 
 
-def _spelled_like(actual: bytes, message: object, test_data: ServerTestData) -> bytes:
+def _spelled_like(actual: bytes, message: object, conversation: Conversation) -> bytes:
     """Encode a message, with the letters of the received bytes where only their case differs and does not matter."""
-    codec = test_data.room.codec(True, None)
-    encoded = codec.encode(message)
+    encoded = conversation.encode(message)
     pairs = zip(encoded, actual, strict=False)
     letters = bytes(one if chr(one).upper() != chr(other).upper() else other for one, other in pairs)
     respelled = letters + encoded[len(letters) :]
-    return respelled if [*codec.feed(respelled)] == [message] else encoded
+    reader = conversation.start_again()
+    reader.on_data(HOUSE, respelled, 0.0)
+    return respelled if [line.message for line in reader.lines] == [message] else encoded
 
 
 def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
@@ -76,11 +77,10 @@ def whole_messages(dialogue: Iterable[DialogueLine]) -> Sequence[DialogueLine]:
     return [line for line in dialogue if line.message is not UNFINISHED_MESSAGE]
 
 
-def canonical_messages(test_data: ServerTestData, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
-    """The messages of the client in the spelling of the protocol page; bytes that are no messages are unchanged."""
-    encode = test_data.room.codec(True, None).encode
+def canonical_messages(conversation: Conversation, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
+    """The messages of the client as its protocol, or dialect, spells them; bytes that are no messages are unchanged."""
     said = [line for line in dialogue if line.side == CLIENT]
-    return [line.data if isinstance(line.message, Violation) else encode(line.message) for line in said]
+    return [line.data if isinstance(line.message, Violation) else conversation.encode(line.message) for line in said]
 
 
 def has_refused(test_data: ServerTestData, conversation: Conversation) -> bool:
