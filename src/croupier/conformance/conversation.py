@@ -172,7 +172,7 @@ class Conversation(ConversationMonitor):
 
     `known_options` is what is known of the house's settings or the client's options, None for nothing. With
     `strict_referee` alone, what is tolerated is read, and judged as wrong. `reads_house_strictly`: as `strict` by
-    default.
+    default. `house_may_wait`: for a whole message before it finds that its space is missing (kuhn P9, sevenhalf P18).
     """
 
     def __init__(
@@ -183,10 +183,12 @@ class Conversation(ConversationMonitor):
         strict: bool = False,
         strict_referee: bool = False,
         reads_house_strictly: bool | None = None,
+        house_may_wait: bool = True,
         answer_timeout: float = 5.0,
     ) -> None:
         super().__init__()
         self.known_options = known_options
+        self._house_may_wait = house_may_wait
         self.finished_games: list[Any] = []
         self._room = room
         self._has_client_spoken = False
@@ -195,12 +197,18 @@ class Conversation(ConversationMonitor):
         self._new_codec: Callable[[], FrameCodec[Any]] = lambda: room.codec(strict, known_options)
         house_codec = room.codec(strict if reads_house_strictly is None else reads_house_strictly, known_options)
         client_codec = self._new_codec()
-        client_codec.waits = True  # a house may do so, too
+        client_codec.waits = house_may_wait
         self._readers = {CLIENT: SpanReader[Any](client_codec), HOUSE: SpanReader[Any](house_codec)}
 
     def start_again(self, *, strict_referee: bool = False) -> "Conversation":
         """Return a conversation with the same options in which nothing was said yet, and no silence is a fault."""
-        return Conversation(self._room, self.known_options, strict_referee=strict_referee, answer_timeout=inf)
+        return Conversation(
+            self._room,
+            self.known_options,
+            strict_referee=strict_referee,
+            house_may_wait=self._house_may_wait,
+            answer_timeout=inf,
+        )
 
     def encode(self, message: Any) -> bytes:
         """Encode a message as the protocol spells it."""

@@ -333,7 +333,9 @@ class HouseClientBench(Bench):
         """The test server for a connection."""
         room, config = self._test_data.room, self._config
         settings = replace(config.known_options or room.settings(), **case.state.settings)
-        conversation = Conversation(room, settings, strict_referee=config.strict, answer_timeout=ENDLESS_SECONDS)
+        conversation = Conversation(
+            room, settings, strict_referee=config.strict, house_may_wait=False, answer_timeout=ENDLESS_SECONDS
+        )
         seed = derive_server_seed(config.seed, case.id, number + connection)
         live = LiveResponder(room, settings, case.mutation, decks=case.state.decks, seed=seed)
         return HouseTestServer(
