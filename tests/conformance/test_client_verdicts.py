@@ -65,6 +65,24 @@ def test_a_client_that_complains_and_fails_has_broken_off() -> None:
     assert not observe("sevenhalf/5.1/bank-shows-one", *game, b"ERRO 10not my sum", b"STRT").has_broken_off
 
 
+def test_a_goodbye_behind_a_complaint_does_not_hide_a_failure() -> None:
+    game = (b"STRT P_1", b"ACTN CHK")
+    name, settings = "kuhn/3.1/house-shows-king", {"bot": "script:CHK"}
+    assert observe(name, *game, b"FAIL W_A", b"DISC", settings=settings).has_broken_off
+    assert not observe(name, *game, b"FAIL W_A", b"DISC", settings=settings, exit_status=0).has_broken_off
+    assert not observe(name, *game, b"DISC", settings=settings).has_broken_off
+
+
+def test_a_client_that_complains_in_a_game_is_stuck_unless_it_was_refused() -> None:
+    name = "kuhn/4.2/p2-is-bet-at"
+    attempt = judge(observe(name, b"STRT P_2", b"FAIL W_A", b"DISC"), None)
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.expected) == ("kuhn-4.2", "ACTN CAL, ACTN FLD, DISC")
+    assert attempt.failure.actual == "the end of the connection (exit status 1)"
+    refused = observe(name, b"STRT P_2", b"ACTN CAL", b"FAIL W_A", b"DISC", settings={"coins": 1})
+    assert not refused.is_stuck
+
+
 def test_a_wrong_action_after_the_reply_of_the_house_is_no_early_one() -> None:
     failure = judge(observe("kuhn/4.2/p2-is-bet-at", b"STRT P_2", b"ACTN CHK"), None).failure
     assert failure is not None

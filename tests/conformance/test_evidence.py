@@ -75,6 +75,16 @@ def test_a_client_that_complains_within_a_reply_may_have_waited_for_it() -> None
     assert early_reaction(observed(client)) is None
 
 
+def test_a_client_that_complains_of_a_code_may_have_expected_another_message() -> None:
+    client = ClientFixture(endless(delivery=Delivery(max_piece_bytes=1, delay_seconds=0.03)))
+    client.say(b"STRT P_1")
+    while b"".join(client.heard) != b"CARD":
+        client.wait()
+    client.say(b"FAIL W_A")
+    client.say(b"DISC")
+    assert early_reaction(observed(client)) is None
+
+
 def test_a_single_failure_proves_nothing() -> None:
     assert cause([BROKEN_OFF_AT_A_BET], [FOLD]) is None
 

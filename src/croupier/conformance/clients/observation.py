@@ -58,20 +58,37 @@ class ClientObservation(Struct, frozen=True):
         if self.case.kind is CaseKind.PLAY and server.was_left_waiting:
             return False  # nobody has to wait for a late answer
         must_send = bool(server.pending_obligation or self.partial_message)
-        if server.conversation_end is ConversationEnd.CLIENT:
+        if self.has_left:
             return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
         return server.conversation_end is ConversationEnd.SILENCE and must_send
 
     @property
     def _was_refused(self) -> bool:
         """Whether the last message is a refusal of the house, after which a client may give up."""
-        lines = self.conversation.lines
+        lines = self.lines_before_complaint
         return bool(lines) and lines[-1].side == HOUSE and _is_refusal(lines[-1])
+
+    @property
+    def has_complained(self) -> bool:
+        """Whether the client has reported an error, said goodbye, and failed."""
+        last, goodbyes = self.conversation.lines[-2:], self.test_data.room.final_messages
+        has_said_both = [line.side for line in last] == [CLIENT, CLIENT] and last[1].message in goodbyes
+        return has_said_both and is_error(last[0].message) and bool(self.exit_status) and not self.server.is_ending
+
+    @property
+    def lines_before_complaint(self) -> Sequence[DialogueLine]:
+        """The dialogue without the error and the goodbye of a client that has complained."""
+        return self.conversation.lines[:-2] if self.has_complained else self.conversation.lines
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the client has ended the conversation, other than by a goodbye in good order."""
+        return self.server.conversation_end is ConversationEnd.CLIENT or self.has_complained
 
     @property
     def has_crashed(self) -> bool:
         """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
-        return bool(self.exit_status) and not self.server.is_closing
+        return bool(self.exit_status) and (self.has_complained or not self.server.is_closing)
 
     @property
     def is_killed(self) -> bool:
@@ -105,9 +122,9 @@ class ClientObservation(Struct, frozen=True):
         server = self.server
         is_between_games = server.referee.finished_count > 0 and not server.pending_obligation
         has_left_there = (
-            server.conversation_end is ConversationEnd.CLIENT
+            self.has_left
             and server.has_reached_state
-            and not server.messages_since_state
+            and server.messages_since_state == self.has_complained
             and (server.fault, server.house_fault) == (None, None)
         )
         return (

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from croupier.conformance.channel.delivery import Outbox
 from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup, Obligation, Unforeseeable, never
 from croupier.conformance.conversation import AnyClientReferee, Conversation, DialogueLine, Fault
-from croupier.conformance.diagnosis.causes import is_error
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, message_code
 from croupier.conformance.responders import HouseReply, Responder, message_kind
 from croupier.conformance.timeouts import extra_wait
 from croupier.core.referee import CLIENT, HOUSE
@@ -92,7 +92,7 @@ class HouseTestServer:
         self.decisions: list[Decision] = []
         self.has_sent_ahead = False
         self.early_rest = b""
-        """The beginning of the message that the house was sending when the client sent one."""
+        """The beginning of the message that the house was sending when the client sent one, other than a complaint."""
         self.is_closing = False
         self.ending_since = inf
         self.is_answer_owed = False
@@ -194,9 +194,11 @@ class HouseTestServer:
         """Process the messages of a read, which were all sent before the answer to the first of them."""
         decision = self._decision
         start = len(self.conversation.lines)
-        if not self.is_closing:
-            self.early_rest = self.early_rest or self.conversation.incomplete(HOUSE)
+        rest = b"" if self.is_closing else self.conversation.incomplete(HOUSE)
         self.conversation.on_data(CLIENT, data, now)
+        codes = {message_code(line.message) for line in self.conversation.lines[start:]}
+        if not codes or not codes <= REFUSAL_CODES:
+            self.early_rest = self.early_rest or rest
         effects: list[Effect[bytes]] = []
         for line in self.conversation.lines[start:]:
             self.slowest_seconds = max(self.slowest_seconds, now - self._waiting_since)

@@ -275,7 +275,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         return clause
     if (
         baseline is not None
-        and (_has_met(observation, baseline, server.pending) or _was_left_in_pieces(observation, baseline))
+        and (_has_met(observation, baseline, server.last_decision) or _was_left_in_pieces(observation, baseline))
         and (
             case.kind is CaseKind.VARIATION
             or case.transcript_steps is not None
@@ -301,7 +301,7 @@ def _before_goodbye(observation: ClientObservation) -> Conversation:
 
 def _lines_before_goodbye(observation: ClientObservation) -> Sequence[DialogueLine]:
     """The lines until the house ended the conversation."""
-    lines = list(observation.conversation.lines)
+    lines = list(observation.lines_before_complaint)
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
@@ -315,7 +315,7 @@ def _kind_of_silence(observation: ClientObservation) -> FoundKind:
 
 def _describe_silence(observation: ClientObservation) -> str:
     """What was observed in the place of a message."""
-    if observation.server.conversation_end is ConversationEnd.CLIENT:
+    if observation.has_left:
         return f"the end of the connection{_exit_suffix(observation)}"
     after = f" after {_text(observation.partial_message)}" if observation.partial_message else ""
     return f"nothing{after} within {observation.seconds:g} seconds{_exit_suffix(observation)}"
