@@ -4,7 +4,7 @@ from croupier.conformance.conversation import Conversation, ConversationMonitor
 from croupier.conformance.tap.connection import BytesRelayed, SideClosed, TappedConnection
 from croupier.conformance.tap.follow_holdem import HoldemConnection
 from croupier.conformance.tap.judge_exchange import ExchangeChecker
-from croupier.conformance.tap.printer import render_event
+from croupier.conformance.tap.printer import render_event, summarize
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
 
@@ -47,3 +47,12 @@ def test_an_incomplete_response_is_shown() -> None:
         "house  ← … no whole message  = HTTP/1.1 200 OK",
         "house   has closed",
     ]
+
+
+def test_a_connection_that_cannot_be_read_is_not_called_right() -> None:
+    connection = HoldemConnection(ExchangeChecker())
+    connection.on_data(CLIENT, b"\x16\x03\x01", 0.0)
+    connection.on_data(HOUSE, b"\x16\x03\x03", 0.0)
+    assert summarize(TappedConnection(1, None, connection, 0.0)) == (
+        "0 messages; 0 games; it uses TLS and was not read"
+    )

@@ -56,9 +56,9 @@ class HoldemConnection(Exchange[HoldemPending]):
         return b"" if reader.is_stopped or is_stream else _first_line(reader.incomplete)
 
     def _read(self, side: Peer, data: bytes, now: float) -> Iterator[Span[Any]]:
-        is_tls = side == CLIENT and not self._has_read and data[:1] == TLS_HANDSHAKE
+        self.is_encrypted |= side == CLIENT and not self._has_read and data[:1] == TLS_HANDSHAKE
         self._has_read = True
-        if is_tls:
+        if self.is_encrypted and not self._is_over:
             self._requests.is_stopped = self._responses.is_stopped = True
             self._end()
         if not self._is_over:

@@ -57,7 +57,8 @@ def summarize(connection: TappedConnection) -> str:
         parts.append(connection.note)
     parts += tolerance_sentences(conversation.tolerated)
     broken = [f"the {END_NAMES[side]} breaks {clause}" for side, clause in conversation.violation_counts]
-    return "; ".join((*parts, *(broken or ["nothing is broken"])))
+    verdict = "it uses TLS and was not read" if conversation.is_encrypted else "nothing is broken"
+    return "; ".join((*parts, *(broken or [verdict])))
 
 
 def _line(event: TapEvent, text: Text) -> Text:
