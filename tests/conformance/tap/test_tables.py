@@ -88,6 +88,12 @@ def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> No
         assert (None if invalid is None else f"{invalid}") == (
             "holdem-4.10: found a bet of 0; allowed: 10 to call, 30 to 9990 to raise" if shown is FIRST_HAND else None
         )
+        assert table.is_misleading is (shown is not FIRST_HAND)
+    wrong = replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10))
+    assert table.on_view(wrong, "", 0.3, 0.3, None, is_certain=False) == ()
+    assert table.judge_bet(act) is not None, "a stream may show an earlier state"
+    assert table.on_view(wrong, "", 0.4, 9.0, None, is_certain=True) == ()
+    assert table.judge_bet(act) is None, "the turn may be over"
 
 
 def test_players_are_named_in_verdicts() -> None:

@@ -82,7 +82,7 @@ class FollowedTable(FollowedGame[Referee]):
         self._players: list[Guid] = []  # players who joined through the tap, in order
         self._turn_clock = TurnClock()
         self._is_doubtful = False  # whether a player joined while it is unknown if a hand was over
-        self._is_misleading = False  # whether there was something wrong in the last view
+        self._is_misleading = False  # whether the last view was wrong, or may have been
         self.has_no_acts = False  # whether no act has been requested yet
         self._deferred: deque[DeferredUpdate] = deque()
 
@@ -110,6 +110,11 @@ class FollowedTable(FollowedGame[Referee]):
         if not self.referee.hand_count:
             self._players.remove(player)
 
+    @property
+    def is_misleading(self) -> bool:
+        """Whether the server may have shown wrong amounts last."""
+        return self.referee is not None and self._is_misleading
+
     def judge_bet(self, act: Act) -> Violation | None:
         """Return the violation if an act is an invalid bet, None if it is valid or this is not certain.
 
@@ -119,7 +124,7 @@ class FollowedTable(FollowedGame[Referee]):
         if (
             self.referee is None
             or observed_hand is None
-            or self._is_misleading
+            or self.is_misleading
             or self.referee.player_to_act() != act.player
             or act.action == ACTION_FOLD
         ):
@@ -179,8 +184,8 @@ class FollowedTable(FollowedGame[Referee]):
             and not (self._is_doubtful and not self.referee.player_to_act())
         )
         found = self._apply(update, shown_since, now, is_certain=is_certain)
-        if found is not None:
-            self._is_misleading = _has_fault(found)
+        if found is not None or shown_since is not None:
+            self._is_misleading = found is None or _has_fault(found)
         if found is None and not self.traffic.pending and self._turn_clock.may_be_over(now):
             self._assume_timeouts(game, viewer)
         elif found is not None and game.turn.player_id:

@@ -140,7 +140,7 @@ class ExchangeChecker:
         is_done, is_certain = response.status < 300, pending.is_certain
         if is_done and (invalid := table.judge_bet(act) if is_certain else None):
             yield Departure(CLIENT, invalid)
-        elif is_done and (reason := response.headers.get("x-fold-reason", "")):
+        elif is_done and (reason := response.headers.get("x-fold-reason", "")) and not table.is_misleading:
             folded = f"a bet of {act.amount}, folded with the reason: {reason[:200]}"
             yield Departure(CLIENT, Violation("holdem-4.7", folded, "a valid bet"))
         if response.status in {401, 429} or response.status >= 500 or act.player != self.tables.guid_of(act.user):
