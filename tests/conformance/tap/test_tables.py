@@ -94,6 +94,8 @@ def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> No
     assert table.judge_bet(act) is not None, "a stream may show an earlier state"
     assert table.on_view(wrong, "", 0.4, 9.0, None, is_certain=True) == ()
     assert table.judge_bet(act) is None, "the turn may be over"
+    table.stop_following()
+    assert table.is_misleading
 
 
 def test_players_are_named_in_verdicts() -> None:

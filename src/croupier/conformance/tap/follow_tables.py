@@ -82,7 +82,7 @@ class FollowedTable(FollowedGame[Referee]):
         self._players: list[Guid] = []  # players who joined through the tap, in order
         self._turn_clock = TurnClock()
         self._is_doubtful = False  # whether a player joined while it is unknown if a hand was over
-        self._is_misleading = False  # whether the last view was wrong, or may have been
+        self.is_misleading = False  # whether the last view that was followed was wrong, or may have been
         self.has_no_acts = False  # whether no act has been requested yet
         self._deferred: deque[DeferredUpdate] = deque()
 
@@ -109,11 +109,6 @@ class FollowedTable(FollowedGame[Referee]):
         self._turn_clock.start(now)
         if not self.referee.hand_count:
             self._players.remove(player)
-
-    @property
-    def is_misleading(self) -> bool:
-        """Whether the server may have shown wrong amounts last."""
-        return self.referee is not None and self._is_misleading
 
     def judge_bet(self, act: Act) -> Violation | None:
         """Return the violation if an act is an invalid bet, None if it is valid or this is not certain.
@@ -185,7 +180,7 @@ class FollowedTable(FollowedGame[Referee]):
         )
         found = self._apply(update, shown_since, now, is_certain=is_certain)
         if found is not None or shown_since is not None:
-            self._is_misleading = found is None or _has_fault(found)
+            self.is_misleading = found is None or _has_fault(found)
         if found is None and not self.traffic.pending and self._turn_clock.may_be_over(now):
             self._assume_timeouts(game, viewer)
         elif found is not None and game.turn.player_id:
@@ -198,6 +193,7 @@ class FollowedTable(FollowedGame[Referee]):
         self.referee, self._players, self._is_doubtful, self.has_no_acts = Referee(), [], False, True
         self._deferred.clear()
         self._counted = 0
+        self.is_misleading = False
 
     def _referee_from(self, referee: Referee, game: Game, *, early: bool) -> Referee | None:
         """Return the referee that can follow the table from a view on, None if that is not possible.
