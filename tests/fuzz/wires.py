@@ -152,7 +152,7 @@ def run_oldmaid_dialects(data: bytes) -> None:
 def oldmaid_corpus(role: WireRole) -> Iterable[bytes]:
     samples = [*map(OldMaidWire(role).encode, VOCABULARY), b'{"cmd": "offer", "num_cards": ""}\n{"cmd": "pick"}\n']
     lines = (f"{line.text}\n".encode() for line in transcript_lines("oldmaid", "<>"))
-    return every_size([samples[-1], *samples, *lines])
+    return every_size([b"".join(samples), *samples, *lines])
 
 
 TARGETS = [

@@ -225,6 +225,11 @@ class Conversation(ConversationMonitor):
         """See `ConversationMonitor`."""
         return None if self._client_input_ended else self.referee.deadline
 
+    @property
+    def was_refused_at_once(self) -> bool:
+        """Whether the last line of the client is the beginning of a message that the house has refused."""
+        return self._readers[CLIENT].is_stopped
+
     def incomplete(self, side: Peer) -> bytes:
         """What one end has sent after its last message; the first 64 KiB of it are kept."""
         return self._readers[side].incomplete

@@ -161,6 +161,9 @@ class ProvokedCloseDetector:
         """
         conversation = probe.conversation
         said = [line.message for line in conversation.lines if line.side == CLIENT]
+        is_incomplete = conversation.was_refused_at_once or bool(conversation.incomplete(CLIENT))
+        if conversation.was_refused_at_once:
+            said.pop()
         have_parted = (
             bool(said) and said[-1] in self._goodbyes and self._rule.is_goodbye(conversation.lines[-1].message)
         )
@@ -170,7 +173,7 @@ class ProvokedCloseDetector:
             return None  # a house may refuse what need not be tolerated, and close
         if any(message in self._goodbyes for message in said[:-1]) or any(map(is_fatal, said[:-1])):
             return None
-        if said and isinstance(said[-1], Violation) and conversation.incomplete(CLIENT):
+        if said and isinstance(said[-1], Violation) and is_incomplete:
             return None  # what follows a message without a meaning need not have one
         wire = [*dropwhile(_is_from(CLIENT), reversed(probe.wire_log))]
         received = [data for _, data in takewhile(_is_from(HOUSE), wire)][::-1]
