@@ -52,6 +52,7 @@ def test_a_malformed_act_that_folds_is_found_in_its_case_and_in_walks() -> None:
     assert found["holdem/4.4/played"] == "holdem-4.4"
 
 
+@pytest.mark.extended
 def test_what_is_wrong_all_the_time_does_not_come_from_a_malformed_act() -> None:
     (result,) = [
         one for one in check(FAULTY_SERVERS["minimum-raise-20"], {"holdem-4.4"}) if one.case.endswith("/played")
