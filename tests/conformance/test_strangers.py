@@ -39,6 +39,7 @@ SELECTIONS = [
     ("holdem", "server", "holdem/4.3", "--created never --pause 0.3"),
     ("holdem", "server", "holdem/4.14", "--created game"),
     ("holdem", "server", "holdem/6.9", "--minimum-raise own"),
+    ("holdem", "server", "holdem/6.9", "--minimum-raise wealth"),
     ("holdem", "server", "holdem/8", "--methods routed"),
     ("holdem", "server", "holdem/1", "--framing http10"),
     ("oldmaid", "client", "oldmaid/7.2", ""),

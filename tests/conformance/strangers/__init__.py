@@ -108,7 +108,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--created unnamed", "--created game", "--created never", "--created never --games one"),
         ("", "--parser loose"),
         ("", "--empty-games removed"),
-        ("", "--minimum-raise own"),
+        ("", "--minimum-raise own", "--minimum-raise wealth"),
         ("", "--short-raises single"),
         ("", "--dead-chips joined"),
         ("", "--idle-pots none"),

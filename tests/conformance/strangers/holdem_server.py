@@ -312,7 +312,7 @@ def parse_options(words):
     parser.add_argument("--games", choices=["many", "one"], default="many")
     parser.add_argument("--parser", choices=["exact", "loose"], default="exact")
     parser.add_argument("--empty-games", choices=["kept", "removed"], default="kept")
-    parser.add_argument("--minimum-raise", choices=["full", "own"], default="full")
+    parser.add_argument("--minimum-raise", choices=["full", "own", "wealth"], default="full")
     parser.add_argument("--short-raises", choices=["add", "single"], default="add")
     parser.add_argument("--dead-chips", choices=["apart", "joined"], default="apart")
     parser.add_argument("--idle-pots", choices=["one", "none"], default="one")

@@ -291,9 +291,12 @@ class Game:
         return self.raises > one.seen_raises
 
     def smallest_raise(self):
-        """Return the smallest raise that the chips of the player to act allow, 0 if there is none."""
-        chips = self.turn.wealth + self.turn.bet - self.level
-        return max(0, min(self.step, chips)) if self.may_raise(self.turn) else 0
+        """Return the smallest raise to be shown to the player to act."""
+        shown = self.options.minimum_raise
+        chips = max(0, self.turn.wealth + self.turn.bet - self.level)
+        if shown == "full":
+            return self.step
+        return min(self.step, chips) if shown == "wealth" or self.may_raise(self.turn) else 0
 
     def pots(self):
         order = sorted(self.players, key=lambda one: one.place)
@@ -383,7 +386,7 @@ class Game:
             "playerID": self.turn.guid,
             "bet_so_far": self.turn.bet,
             "bet_to_player": self.level,
-            "minimum_raise": self.smallest_raise() if self.options.minimum_raise == "own" else self.step,
+            "minimum_raise": self.smallest_raise(),
             "expiry": f"{moment}.{digits}{zone}",
         }
 

@@ -72,7 +72,7 @@ class RefereeSession:
         return {violation.clause for violation in self.found}
 
 
-def play(session: RefereeSession, luck: Random, acts: int) -> None:
+def play(session: RefereeSession, luck: Random, acts: int, bets: Sequence[tuple[int, int]] = BETS) -> None:
     """Play random acts, valid or not, in or out of turn."""
     for _ in range(acts):
         for user in session.users:
@@ -92,7 +92,7 @@ def play(session: RefereeSession, luck: Random, acts: int) -> None:
             session.report(user, Leave(user, session.game, session.guid(user)), 200)
             session.look()
         else:
-            session.act(user, *luck.choice(BETS))
+            session.act(user, *luck.choice(bets))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -104,6 +104,25 @@ def test_our_own_table_has_no_violations(seed: int) -> None:
     assert session.referee.hand_count - 1 <= session.referee.finished_count <= session.referee.hand_count
     assert session.referee.last_game is not None
     assert not session.referee.is_lost
+
+
+class WealthSession(RefereeSession):
+    """A session at a table that shows as the minimum raise what the wealth of the player allows (holdem-5.10, P38)."""
+
+    def see(self, game: Game, user: str | None = None) -> None:
+        turn = game.turn
+        wealth = next((player.wealth for player in game.table if player.player_id == turn.player_id), 0)
+        smallest = max(0, min(turn.minimum_raise, wealth - (turn.bet_to_player - turn.bet_so_far)))
+        super().see(structs.replace(game, turn=structs.replace(turn, minimum_raise=smallest)), user)
+
+
+@pytest.mark.parametrize("seed", [4, 16, 23])
+def test_the_minimum_raise_may_be_what_the_wealth_allows(seed: int) -> None:
+    """In these hands a player who may not raise again has chips left for less than a full raise."""
+    session = WealthSession(3 + seed % 3, seed, stack=90)
+    bets = [(ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 40, 60, 45, 75, 90, 110))]
+    play(session, Random(seed), 150, bets)
+    assert session.found == []
 
 
 @pytest.mark.parametrize("seed", range(6))

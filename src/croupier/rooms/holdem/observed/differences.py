@@ -107,16 +107,19 @@ def _compare_turn(
         ("holdem-6.8", "minimum_raise", turn.minimum_raise, hand.min_raise),
     ):
         clause_counts[clause] += 1
-        if found != allowed and not (what == "minimum_raise" and found in _smallest_raises(observed)):
+        if found != allowed and not (what == "minimum_raise" and found in _smallest_raises(observed, seat)):
             is_short_blind = what == "bet_to_player" and not observed.board and found == max(hand.bets) < allowed
             yield Violation("holdem-6.10" if is_short_blind else clause, f"{what} {found}", f"{allowed}")
 
 
-def _smallest_raises(observed: ObservedHand) -> Collection[int]:
-    """Return the smallest raises of the player to act, also all-in: 0 where it cannot raise, or nobody can call it."""
-    legal = observed.hand.legal
-    smallest = legal.raise_range[0] - legal.to_call if legal.raise_range else 0
-    return {smallest} if legal.can_be_answered else {smallest, 0}
+def _smallest_raises(observed: ObservedHand, seat: Seat) -> Collection[int]:
+    """Return what may stand for the smallest raise of the player to act in place of the full one (holdem P38).
+
+    That is what its chips allow beyond the call, and 0 where it cannot raise, or nobody can call it.
+    """
+    hand, legal = observed.hand, observed.hand.legal
+    smallest = max(0, min(hand.min_raise, hand.stacks[seat] - legal.to_call))
+    return {smallest} if legal.raise_range and legal.can_be_answered else {smallest, 0}
 
 
 def _describe_turn(observed: ObservedHand, player: Guid) -> str:
