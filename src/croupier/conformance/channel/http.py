@@ -226,9 +226,10 @@ class HttpReader[M](ABC):
         """Parse a piece; return what is wrong with it, None if nothing is."""
         is_in_head = not self._parts.has_headers
         try:
-            self._parser.feed_data(piece)
-        except HttpParserUpgrade:
-            self._on_upgrade()
+            try:
+                self._parser.feed_data(piece)
+            except HttpParserUpgrade:
+                self._on_upgrade()
         except HttpParserError as error:
             return f"what is no HTTP/1.1 ({error})"
         if self._body_left:
