@@ -136,6 +136,15 @@ def test_a_settings_file_with_an_unknown_setting_is_rejected(tmp_path: Path, tex
     assert f"{path}: {message}" in done.stderr
 
 
+@pytest.mark.parametrize("table", ["[serve]", "[serve.kuhn]"])
+def test_a_value_of_a_wrong_type_is_reported_with_its_table(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "croupier.toml"
+    path.write_text(f"{table}\nmax-connections = 'many'\n")
+    done = croupier("serve", "kuhn", "--port", 0, "--config", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Invalid value for [max-connections] from {table} in" in done.stderr
+
+
 @pytest.mark.parametrize(("command", "argument"), [("replay", "GAME"), ("verify", "FILE"), ("check", "ROOM")])
 def test_a_missing_argument_is_named_as_in_the_usage(command: str, argument: str) -> None:
     done = croupier(command)

@@ -30,26 +30,27 @@ class SettingsFile:
 
     def __call__(self, app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
         """Set the arguments of a command. Raises ValueError if the command has no such setting."""
-        serve = self.settings.get("serve", {})
-        shared = {key: value for key, value in serve.items() if key not in ROOMS}
-        rooms = {room: shared | serve.get(room, {}) for room in ROOMS}
+        self._set(app, commands, arguments, self.settings, commands)
+        if commands[:1] == ("serve",) and len(commands) > 1:
+            shared = {key: value for key, value in self.settings.get("serve", {}).items() if key not in ROOMS}
+            self._set(app, commands, arguments, {"serve": {commands[1]: shared}}, commands[:1])
+
+    def _set(
+        self,
+        app: App,
+        commands: tuple[str, ...],
+        arguments: ArgumentCollection,
+        settings: Mapping[str, Any],
+        table: tuple[str, ...],
+    ) -> None:
+        """Set the arguments that have no value yet from settings, which stand in `table` of the file."""
+        place = ".".join(table)
         try:
-            Dict({**self.settings, "serve": shared | rooms}, source=str(self.path))(app, commands, arguments)
+            Dict({**settings}, source=f"[{place}] in {self.path}")(app, commands, arguments)
         except UnknownOptionError as error:
-            raise ValueError(f"{self.path}: {self._unknown_setting(error, commands)}") from None
-
-    def _unknown_setting(self, error: UnknownOptionError, commands: tuple[str, ...]) -> str:
-        """Describe an error by the key, its table and the nearest setting that the command has."""
-        key = (error.token.keyword or "")[1:].partition("]")[0]
-        table = ".".join(self._table_of(key, commands))
-        return f"found {key!r} in [{table}]; {_remedy(key, commands, error.argument_collection)}"
-
-    def _table_of(self, key: str, commands: tuple[str, ...]) -> tuple[str, ...]:
-        """The table that has a setting of a command: that of the command or, for a room, [serve]."""
-        table: Any = self.settings
-        for name in commands:
-            table = table.get(name, {})
-        return commands if key in table else commands[:1]
+            key = (error.token.keyword or "")[1:].partition("]")[0]
+            remedy = _remedy(key, commands, error.argument_collection)
+            raise ValueError(f"{self.path}: found {key!r} in [{place}]; {remedy}") from None
 
 
 @dataclass(frozen=True)
