@@ -167,6 +167,10 @@ TELLING = [
 ]
 
 
+MAX_RUNS = 4
+"""On a busy machine a case has few tries, and the end of a client after its game may be seen too late."""
+
+
 def tried(
     room: str, line: str, *selections: str, strict: bool = False, seed: int = 1, silence: float = SILENCE
 ) -> Sequence[Result]:
@@ -188,11 +192,10 @@ def tried(
 )
 def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     line = command(rogue.room, "client", rogue.habit)
-    (result,) = tried(rogue.room, line, rogue.case, strict=rogue.strict)
-    if result.outcome is Outcome.PASS:  # on a busy machine, the end of a client after its game may be seen too late
-        (result,) = tried(rogue.room, line, rogue.case, strict=rogue.strict)
-    assert result.outcome is Outcome.FAIL, result.note
-    assert result.failure is not None
+    runs = (tried(rogue.room, line, rogue.case, strict=rogue.strict)[0] for _ in range(MAX_RUNS))
+    result = next((run for run in runs if run.failure is not None), None)
+    assert result is not None
+    assert result.outcome is Outcome.FAIL
     assert result.failure.clause == rogue.clause, result.failure
     assert result.dialogue or rogue.clause.endswith(("-1.2", "-2.1"))
 
