@@ -354,7 +354,7 @@ class NoOption(Hand):
     def _continue_betting(self, seat: Seat) -> None:
         if (
             not self.street
-            and self._to_act == 1 << seat
+            and self.to_act == 1 << seat
             and seat == self.big_blind
             and self.to_match == self.stakes.big_blind
         ):

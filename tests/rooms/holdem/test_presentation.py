@@ -23,7 +23,7 @@ def test_players_have_states_stacks_and_bets() -> None:
     hand, dealt = three_handed(), seated_players(3)
     hand.bet(20)
     hand.fold()
-    players = presentation.visible_players(hand, dealt, {0})
+    players = presentation.visible_players(hand, dealt)
     states = [(player.player_id, player.handle, player.state) for player in players]
     assert states == [("A", "a", "called"), ("B", "b", "folded"), ("C", "c", "active")]
     shown = [(player.wealth, player.bet_so_far, player.small_blind) for player in players]
@@ -35,18 +35,18 @@ def test_all_in_players_and_all_players_at_the_end_are_called() -> None:
     hand.bet(100)
     hand.bet(90)
     hand.bet(80)
-    players = presentation.visible_players(hand, dealt, set())
+    players = presentation.visible_players(hand, dealt)
     assert [player.state for player in players] == ["active", "active", "called"]
     for _ in range(6):
         hand.bet(0)
-    assert [player.state for player in presentation.visible_players(hand, dealt, set())] == ["called"] * 3
+    assert [player.state for player in presentation.visible_players(hand, dealt)] == ["called"] * 3
 
 
 def test_players_who_left_are_not_shown_and_their_chips_stay_in_the_pot() -> None:
     hand, dealt = three_handed(), seated_players(3)
     hand.leave(1)
     dealt[1] = ShownPlayer("B", "b", 0, is_here=False)
-    assert [player.player_id for player in presentation.visible_players(hand, dealt, set())] == ["A", "C"]
+    assert [player.player_id for player in presentation.visible_players(hand, dealt)] == ["A", "C"]
     assert presentation.visible_pots(hand, dealt) == [Pot(30, ["B", "C"])]
 
 

@@ -158,7 +158,7 @@ class Hand(HandEngine):
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
         twin.turn, twin.cards_due, twin.street = self.turn, self.cards_due, self.street
         twin.to_match, twin.min_raise = self.to_match, self.min_raise
-        twin.live, twin._can_act, twin._to_act = self.live, self._can_act, self._to_act
+        twin.live, twin._can_act, twin.to_act = self.live, self._can_act, self.to_act
         twin._no_reopen, twin._aggressor = self._no_reopen, self._aggressor
         twin.pot, twin._may_have_side_pots, twin._last_blind = self.pot, self._may_have_side_pots, self._last_blind
         twin._cards, twin._deck_known, twin.compact_log = self._cards, self._deck_known, self.compact_log[:]

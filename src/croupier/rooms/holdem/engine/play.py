@@ -39,7 +39,6 @@ class HandEngine:
         "_last_blind",
         "_may_have_side_pots",
         "_no_reopen",
-        "_to_act",
         "awards",
         "bets",
         "big_blind",
@@ -54,6 +53,7 @@ class HandEngine:
         "stakes",
         "start_stacks",
         "street",
+        "to_act",
         "to_match",
         "turn",
     )  # fmt: skip
@@ -97,11 +97,12 @@ class HandEngine:
 
         self.live = all_seats
         """The seats that have not folded or left."""
+        self.to_act: SeatSet = 0
+        """The seats with chips that have yet to act in this betting round, or again after a raise."""
         self.pot = 0
         """The chips put in during the whole hand, without a returned bet."""
 
         self._can_act = all_seats  # live seats with chips left
-        self._to_act: SeatSet = 0  # seats yet to act in this round
         self._no_reopen: SeatSet = 0  # seats that have acted and since faced only raises short of a full raise
         self._aggressor: Seat | None = None
         self._may_have_side_pots = False  # whether live seats may have paid different amounts
@@ -266,10 +267,10 @@ class HandEngine:
             self.min_raise = raised
             self._no_reopen = 0
         else:  # an all-in raise short of a full raise does not reopen the betting (H7)
-            self._no_reopen |= ALL_SEATS ^ self._to_act
+            self._no_reopen |= ALL_SEATS ^ self.to_act
         self.to_match += raised
         self._aggressor = seat
-        to_act = self._to_act = can_act - me
+        to_act = self.to_act = can_act - me
         self.turn = NEXT_IN_SET[to_act][seat]
         return True
 
@@ -301,7 +302,7 @@ class HandEngine:
             self.pot += chips
             if chips == stack:
                 self._can_act -= me
-        to_act = self._to_act = self._to_act - me
+        to_act = self.to_act = self.to_act - me
         self._continue_betting(NEXT_IN_SET[to_act][seat])
 
     def fold(self) -> None:
@@ -313,7 +314,7 @@ class HandEngine:
         me = SEAT_BITS[seat]
         self.live -= me
         self._can_act -= me
-        to_act = self._to_act = self._to_act - me
+        to_act = self.to_act = self.to_act - me
         self._continue_betting(NEXT_IN_SET[to_act][seat])
 
     def leave(self, seat: object) -> None:
@@ -328,16 +329,16 @@ class HandEngine:
         others = ~(1 << seat)
         self.live &= others
         self._can_act &= others
-        self._to_act &= others
+        self.to_act &= others
         if isinstance(self.turn, int):
-            self._continue_betting(NEXT_IN_SET[self._to_act][seat] if seat == self.turn else self.turn)
+            self._continue_betting(NEXT_IN_SET[self.to_act][seat] if seat == self.turn else self.turn)
         elif len(staying) == 2:
             self._close_round()
 
     def _continue_betting(self, seat: Seat) -> None:
         """Give the turn to a seat, or close the round if no decision is left."""
         can_act, bets = self._can_act, self.bets
-        if self._to_act and (
+        if self.to_act and (
             HAS_SEVERAL[can_act]
             # short blinds are less than the bet to match
             or (self.live != can_act and bets[seat] != (self.to_match if self.to_match in bets else max(bets)))
@@ -348,7 +349,7 @@ class HandEngine:
 
     def _open_round(self) -> None:
         """Begin a betting round, or close it at once if no betting is possible."""
-        can_act = self._to_act = self._can_act
+        can_act = self.to_act = self._can_act
         if not self.street:
             self._continue_betting(NEXT_IN_SET[can_act][self._last_blind])
         elif HAS_SEVERAL[can_act]:

@@ -35,7 +35,7 @@ class InTurnHand(Hand):
                         self.deal(cards)
                 case ("bet", seat, chips):
                     self._played[seat] += chips
-                    while isinstance(self.turn, int) and self.turn != seat and self._to_act >> seat & 1:
+                    while isinstance(self.turn, int) and self.turn != seat and self.to_act >> seat & 1:
                         self._act_by_default()
                     if self.turn == seat:
                         self.put_in(self._played[seat])

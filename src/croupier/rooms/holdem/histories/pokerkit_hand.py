@@ -135,11 +135,11 @@ class PokerKitHand(InTurnHand):
             return
         _, second = nlargest(2, map(add, self.bets, self.stacks))
         seats = range(len(self.stacks))
-        self._to_act = sum(SEAT_BITS[seat] for seat in seats if self.stacks[seat] and self.bets[seat] < second)
-        self._continue_betting(NEXT_IN_SET[self._to_act][self._largest_post()])
+        self.to_act = sum(SEAT_BITS[seat] for seat in seats if self.stacks[seat] and self.bets[seat] < second)
+        self._continue_betting(NEXT_IN_SET[self.to_act][self._largest_post()])
 
     def _continue_betting(self, seat: Seat) -> None:
-        if self._to_act and HAS_SEVERAL[self.live]:
+        if self.to_act and HAS_SEVERAL[self.live]:
             self.turn = seat
         else:
             self._close_round()

@@ -35,7 +35,7 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
         return None
     if hand.turn is not Turn.CHANCE or (len(new) > hand.cards_due and not over):
         last_blind, _ = hand.blinds[-1]
-        option = not hand.street and hand.turn == last_blind and last_blind not in observed.acted_seats
+        option = not hand.street and hand.turn == last_blind
         clause = "holdem-6.6" if option else "holdem-6.7"
         found = f"{format_cards(new)} on the board before the betting round is over"
         return Violation(clause, found, "no new cards: a player has still to act")

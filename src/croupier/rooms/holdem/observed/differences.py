@@ -131,7 +131,8 @@ def _describe_turn(observed: ObservedHand, player: Guid) -> str:
 
 def _turn_clause(observed: ObservedHand, cause_clause: str) -> str:
     """Return the clause that determines the player to act."""
-    if observed.acted_seats:
+    latest = next(kind for kind, *_ in reversed(observed.hand.log) if kind in {"deal", "bet"})
+    if latest == "bet":  # a player has checked, called or raised in this round
         return cause_clause if cause_clause.startswith("holdem-4.1") else "holdem-6.7"
     return "holdem-6.4" if len(observed.players) == 2 else "holdem-6.6"
 

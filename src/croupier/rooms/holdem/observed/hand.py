@@ -30,8 +30,7 @@ type ObservedAction = tuple[str, Seat, int]
 class ObservedHand:
     """A hand that is followed from outside. `hand` is its state by the rules, with arbitrary cards for unseen ones.
 
-    `acted_seats` are the seats that have acted in this round since the last raise; `left_players` are the players who
-    have left the game.
+    `left_players` are the players who have left the game.
     """
 
     def __init__(self, players: Sequence[Guid], stacks: Sequence[int], button: Seat, stakes: Stakes) -> None:
@@ -42,7 +41,6 @@ class ObservedHand:
         self.holes: dict[Guid, tuple[Card, ...]] = {}
         self.board: list[Card] = []
         self.actions: list[ObservedAction] = []
-        self.acted_seats: set[Seat] = set()
         self.left_players: set[Guid] = set()
         self.hand = self.hand_on(())
 
@@ -63,8 +61,8 @@ class ObservedHand:
     def act(self, kind: str, seat: Seat, chips: int) -> None:
         """Apply an action, see `actions`. Raises IllegalMove."""
         self.actions.append((kind, seat, chips))
-        self._apply(self.hand, kind, seat, chips)
-        self._deal_known(self.hand, iter(self.board[len(self.hand.board) :]))
+        _apply(self.hand, kind, seat, chips)
+        _deal_known(self.hand, iter(self.board[len(self.hand.board) :]))
 
     def update(self) -> None:
         """Recompute `hand` after new cards. Raises IllegalMove."""
@@ -95,7 +93,7 @@ class ObservedHand:
         """Return the state of a seat's player (holdem-5.9)."""
         if self.hand.folded[seat]:
             return "folded"
-        return "called" if seat in self.acted_seats or not self.hand.stacks[seat] else "active"
+        return "active" if self.hand.to_act >> seat & 1 else "called"
 
     def is_over(self) -> bool:
         """Return whether the hand has ended or needs no more decisions."""
@@ -191,34 +189,30 @@ class ObservedHand:
         holes = [self.holes.get(player) or (next(free), next(free)) for player in self.players]
         order = [(hand.small_blind + place) % len(holes) for place in range(len(holes))]
         hand.deal([holes[seat][turn] for turn in range(2) for seat in order])
-        self.acted_seats = set()
         cards = iter(shown)
-        self._deal_known(hand, cards)
+        _deal_known(hand, cards)
         for kind, seat, chips in self.actions:
-            self._apply(hand, kind, seat, chips)
-            self._deal_known(hand, cards)
+            _apply(hand, kind, seat, chips)
+            _deal_known(hand, cards)
         return hand
 
-    def _deal_known(self, hand: Hand, cards: Iterator[Card]) -> None:
-        """Deal the due board cards as far as they are known."""
-        while hand.turn is Turn.CHANCE:
-            due = [*islice(cards, hand.cards_due)]
-            if len(due) < hand.cards_due:
-                return
-            hand.deal(due)
-            self.acted_seats.clear()
 
-    def _apply(self, hand: Hand, kind: str, seat: Seat, chips: int) -> None:
-        before = hand.to_match
-        if kind == "leave":
-            hand.leave(seat)
-        elif kind == "fold":
-            hand.fold()
-        else:
-            hand.bet(chips)
-            if hand.to_match > before:
-                self.acted_seats.clear()
-            self.acted_seats.add(seat)
+def _deal_known(hand: Hand, cards: Iterator[Card]) -> None:
+    """Deal the due board cards as far as they are known."""
+    while hand.turn is Turn.CHANCE:
+        due = [*islice(cards, hand.cards_due)]
+        if len(due) < hand.cards_due:
+            return
+        hand.deal(due)
+
+
+def _apply(hand: Hand, kind: str, seat: Seat, chips: int) -> None:
+    if kind == "leave":
+        hand.leave(seat)
+    elif kind == "fold":
+        hand.fold()
+    else:
+        hand.bet(chips)
 
 
 def _rank_order(ranks: Sequence[int]) -> tuple[int, ...]:

@@ -19,28 +19,26 @@ from croupier.rooms.holdem.wire import Guid
 class HandInPlay:
     """A running hand, or a finished one while its end is shown. `number` counts the hands of the house.
 
-    `players` are by seat, including those who have left. `acted_seats` have acted in this round since the last raise.
+    `players` are by seat, including those who have left.
     """
 
-    __slots__ = ("_dealer", "_deck", "_faults", "acted_seats", "hand", "number", "players")
+    __slots__ = ("_dealer", "_deck", "_faults", "hand", "number", "players")
 
     def __init__(self, number: int, dealer: Dealer, players: Sequence[Participant], hand: Hand) -> None:
         self.number = number
         self.players = players
         self.hand = hand
-        self.acted_seats: set[Seat] = set()
         self._faults: list[tuple[Seat, str]] = []
         self._dealer = dealer
         self._deck = dealer.next_deck(len(CARDS))
 
     @classmethod
-    def restore(cls, saved: FinishedHand, acted: Sequence[Seat], seated: Sequence[Participant], dealer: Dealer) -> Self:
+    def restore(cls, saved: FinishedHand, seated: Sequence[Participant], dealer: Dealer) -> Self:
         """Restore a hand; of its players, those who are `seated` are still here."""
         here = {each.hand_seat: each for each in seated if each.hand_seat is not None}
         absent = map(Participant, saved.players, saved.guids)
         hand = saved.hand
         restored = cls(saved.hand_number, dealer, [here.get(seat, each) for seat, each in enumerate(absent)], hand)
-        restored.acted_seats.update(acted)
         restored._faults.extend(saved.faults)
         for _ in range(sum(map(len, hand.holes)) + len(hand.board)):
             next(restored._deck)
@@ -51,27 +49,26 @@ class HandInPlay:
         """Whether only the end of the hand is shown."""
         return self.hand.over
 
+    def done_seats(self) -> tuple[Seat, ...]:
+        """Return the seats that need not act in this betting round."""
+        return tuple(seat for seat in range(len(self.players)) if not self.hand.to_act >> seat & 1)
+
     def deal(self) -> None:
-        """Deal the due cards, which begins a betting round."""
-        self.acted_seats.clear()
+        """Deal the due cards."""
         self.hand.deal([*islice(self._deck, self.hand.cards_due)])
 
     def act(self, move: Move) -> str | None:
         """Fold or bet for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
         hand = self.hand
-        seat, before = hand.turn, hand.to_match
+        seat = hand.turn
         assert isinstance(seat, int), "an act while no player is to act"
-        if not hand.try_play(move):
-            assert move != FOLD, "the player to act may fold"
-            fold_reason = invalid_bet_reason(move, hand.legal)
-            self._faults.append((seat, fold_reason))
-            hand.fold()
-            return fold_reason
-        if move != FOLD:
-            if hand.to_match > before:
-                self.acted_seats.clear()
-            self.acted_seats.add(seat)
-        return None
+        if hand.try_play(move):
+            return None
+        assert move != FOLD, "the player to act may fold"
+        fold_reason = invalid_bet_reason(move, hand.legal)
+        self._faults.append((seat, fold_reason))
+        hand.fold()
+        return fold_reason
 
     def commit(self) -> Commit:
         """Return the dealer's commitment."""

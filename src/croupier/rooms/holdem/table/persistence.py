@@ -44,10 +44,10 @@ class HandSnapshot(Stored, frozen=True):
 class TableSnapshot(Stored, frozen=True):
     """A table; see `table.Table`.
 
-    `sitters` are the seated players, then the queue in order. `running` is the hand being played or shown, `acted` the
-    seats that have acted in its betting round. `alarm` is the table's deadline. `hands` are the last finished hands,
-    each the JSON of a HandSnapshot; `finished` is the number of the last one. Tables saved by an earlier version lack
-    `number`, `expires` and `turn_ends`.
+    `sitters` are the seated players, then the queue in order. `running` is the hand being played or shown; `acted` are
+    its seats that need not act in this betting round, which only earlier versions read. `alarm` is the table's
+    deadline. `hands` are the last finished hands, each the JSON of a HandSnapshot; `finished` is the number of the last
+    one. Tables saved by an earlier version lack `number`, `expires` and `turn_ends`.
     """
 
     MALFORMED = "a malformed snapshot of a hold'em table"

@@ -1,6 +1,6 @@
 """Conversion of a table's hand to the Game object of the protocol (docs/protocols/holdem.md, 5)."""
 
-from collections.abc import Container, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from typing import Protocol
 
@@ -66,10 +66,10 @@ class ShownTable(RegisteredTable, Protocol):
 class TableView(Struct, frozen=True, dict=True):
     """Everything that a table shows to anybody, rendered when somebody looks. It never changes when the table does.
 
-    `players` are those of the `hand` by seat, or the seated ones while there is none, and `acted` the seats that acted
-    in this round. `hidden` stands for hole cards that the viewer may not see. `guids` are the GUIDs of all users at the
-    table, seated or queued, `chairs` the number of seats, and `away` the people who are not there (holdem-9.15).
-    `hands` are the kept ones of `finished_count` finished hands. See `Table` for the other fields.
+    `players` are those of the `hand` by seat, or the seated ones while there is none. `hidden` stands for hole cards
+    that the viewer may not see. `guids` are the GUIDs of all users at the table, seated or queued, `chairs` the number
+    of seats, and `away` the people who are not there (holdem-9.15). `hands` are the kept ones of `finished_count`
+    finished hands. See `Table` for the other fields.
     """
 
     guid: Guid
@@ -78,7 +78,6 @@ class TableView(Struct, frozen=True, dict=True):
     chairs: int
     hand: Hand | None
     players: Sequence[ShownPlayer]
-    acted: Container[Seat]
     turn_ends: int
     hidden: HoleNames
     winners: Winners
@@ -104,7 +103,7 @@ class TableView(Struct, frozen=True, dict=True):
         if hand is None:  # (holdem-5.16)
             idle = [Player(player.guid, player.user, "active", player.chips, 0, False) for player in self.players]
             return Game(self.guid, idle, NO_TURN, Cards(self.hidden), NO_POT, self.winners)
-        table, cards = visible_players(hand, self.players, self.acted), visible_cards(hand, self.hidden)
+        table, cards = visible_players(hand, self.players), visible_cards(hand, self.hidden)
         seat = hand.turn
         if not isinstance(seat, int):
             return Game(self.guid, table, NO_TURN, cards, NO_POT, self.winners)
@@ -132,13 +131,13 @@ def game_with_hole(public: Game, hole: HoleNames) -> Game:
     return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
 
 
-def visible_players(hand: Hand, dealt: Sequence[ShownPlayer], acted: Container[Seat]) -> list[Player]:
-    """Return the players who were dealt in and have not left. `acted` are the seats that acted in this round."""
+def visible_players(hand: Hand, dealt: Sequence[ShownPlayer]) -> list[Player]:
+    """Return the players who were dealt in and have not left."""
     return [
         Player(
             player.guid,
             player.user,
-            _player_status(hand, seat, acted),
+            _player_status(hand, seat),
             hand.stacks[seat],
             hand.bets[seat],
             seat == hand.small_blind,
@@ -148,11 +147,11 @@ def visible_players(hand: Hand, dealt: Sequence[ShownPlayer], acted: Container[S
     ]
 
 
-def _player_status(hand: Hand, seat: Seat, acted: Container[Seat]) -> PlayerStatus:
+def _player_status(hand: Hand, seat: Seat) -> PlayerStatus:
     """Return the state of a player (holdem-5.9)."""
     if hand.folded[seat]:
         return "folded"
-    return "called" if seat in acted or not hand.stacks[seat] or hand.over else "active"
+    return "active" if hand.to_act >> seat & 1 and not hand.over else "called"
 
 
 def visible_cards(hand: Hand, hole: HoleNames) -> Cards:

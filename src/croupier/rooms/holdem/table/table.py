@@ -298,7 +298,7 @@ class Table:
                 button=button,
                 big_blind=big_blind,
                 running=None if self._hand is None else self._finished(self._hand).snapshot(),
-                acted=() if self._hand is None else tuple(sorted(self._hand.acted_seats)),
+                acted=() if self._hand is None else self._hand.done_seats(),
                 finished=self._finished_count,
                 winners=() if self._winners is UNSET else tuple(self._winners),
                 hands=self.hands.snapshots(),
@@ -324,9 +324,7 @@ class Table:
         if snapshot.running is None:
             return
         saved = FinishedHand.from_snapshot(snapshot.running)
-        self._hand = HandInPlay.restore(
-            saved, snapshot.acted, self.seats.seated_participants, dealer_of(saved.hand_number)
-        )
+        self._hand = HandInPlay.restore(saved, self.seats.seated_participants, dealer_of(saved.hand_number))
 
     def resume(self, settings: Settings, now: float) -> None:
         """Reopen the table: a running turn gets its full time, and a table without a hand may begin one."""
@@ -378,7 +376,6 @@ class Table:
                 chairs=self._settings.seats,
                 hand=None if running is None else running.hand.copy(),
                 players=[ShownPlayer(each.guid, each.user, each.chips, each.chair is not None) for each in players],
-                acted=frozenset() if running is None else frozenset(running.acted_seats),
                 turn_ends=self._turn_ends,
                 hidden=() if self._settings.dialect == "readme" else None,
                 winners=self._winners,
