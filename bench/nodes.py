@@ -40,7 +40,7 @@ from croupier.cluster.node import Node
 from croupier.core.dealer import dealer_factory
 from croupier.core.logger import SilentLogger
 from croupier.http.auth import Authenticator
-from croupier.http.holdem_tables import HouseGroup
+from croupier.http.house_group import HouseGroup
 from croupier.http.stored_users import StoredUsers
 from croupier.net.event_loop import run
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses

@@ -11,7 +11,7 @@ from croupier.core.dealer import dealer_factory
 from croupier.core.logger import Logger, SilentLogger
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_service import HoldemService
-from croupier.http.holdem_tables import HouseGroup
+from croupier.http.house_group import HouseGroup
 from croupier.http.stored_users import StoredUsers
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.rooms.holdem.house import House

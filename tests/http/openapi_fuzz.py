@@ -56,7 +56,6 @@ class ThreadedService:
         service = HoldemApp(
             game_house,
             authenticator,
-            self.dialect,
             log=self,  # type: ignore[arg-type]
             limits=ServiceLimits(max_wait_seconds=0.0),
         )

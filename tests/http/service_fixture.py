@@ -169,9 +169,7 @@ class InProcessService:
         self.clock = ManualClock()
         self.house = house(seed, dialect=dialect, **options)
         self.authenticator = authenticator or Authenticator(clock=self.clock, hasher=QUICK_HASHER)
-        self.service = HoldemApp(
-            self.house, self.authenticator, dialect, clock=self.clock, limits=limits, **app_options
-        )
+        self.service = HoldemApp(self.house, self.authenticator, clock=self.clock, limits=limits, **app_options)
 
     def __enter__(self) -> Self:
         return self
@@ -258,9 +256,7 @@ async def opened(
 ) -> AsyncIterator[HoldemApp]:
     """A service on a free port; at the end it is stopped, and all connections have to be closed."""
     authenticator = authenticator or Authenticator(hasher=QUICK_HASHER)
-    service = HoldemApp(
-        house(dialect=dialect, **settings), authenticator, dialect, limits=limits, log=log, observers=observers
-    )
+    service = HoldemApp(house(dialect=dialect, **settings), authenticator, limits=limits, log=log, observers=observers)
     await service.listen("127.0.0.1", 0, ssl=context, limits=connection_limits)
     try:
         yield service

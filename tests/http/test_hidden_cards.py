@@ -33,7 +33,7 @@ class ScriptedService(InProcessService):
         super().__init__(dialect)
         self.house = House(Settings(dialect=dialect), self._dealer(deck), derive_server_seed(1, "guids", 0))
         self.guard = Authenticator(clock=self.clock, hasher=QUICK_HASHER)
-        self.service = HoldemApp(self.house, self.guard, dialect, clock=self.clock)
+        self.service = HoldemApp(self.house, self.guard, clock=self.clock)
 
     @staticmethod
     def _dealer(deck: Sequence[int]) -> Any:

@@ -13,7 +13,7 @@ from croupier.cluster.bus import BusUnavailable
 from croupier.core.dealer import Dealer
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
-from croupier.http.holdem_tables import HouseGroup
+from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits
 from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import parse_trusted_proxies

@@ -13,7 +13,7 @@ from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Observer
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
-from croupier.http.holdem_tables import HouseGroup
+from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.net.client_addresses import TrustedProxies
 from croupier.net.count_limit import ConnectionCounts

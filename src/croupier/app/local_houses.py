@@ -13,7 +13,7 @@ from croupier.core.session import Observer
 from croupier.http.auth import Authenticator
 from croupier.http.closed_accounts import ClosedAccountMonitor
 from croupier.http.holdem_service import HoldemService
-from croupier.http.holdem_tables import HouseGroup
+from croupier.http.house_group import HouseGroup
 from croupier.observers.counters import RoomCounters
 from croupier.recording.holdem_journal import HoldemJournal, JournalStart, open_journal
 from croupier.recording.promises import Promises
@@ -94,7 +94,7 @@ class LocalHouses:
                 service.abandon()
                 raise
         monitor = None
-        if service.is_durable:
+        if loaded.journal is not None:
             monitor = ClosedAccountMonitor(service, self._authenticator)
         self._running[number] = RunningHouse(service, monitor)
         self._group.add(number, service)
@@ -143,7 +143,6 @@ class LocalHouses:
         house.count_games_elsewhere = lambda user: self._group.count_games_elsewhere(user, number)
         return HoldemService(
             house,
-            self._group.dialect,
             clock,
             observers=self._observers,
             counts=self._counts,

@@ -29,7 +29,8 @@ from croupier.cluster.messages import (
     node_subject,
 )
 from croupier.cluster.mirror import ViewMirror, ViewPublisher
-from croupier.http.holdem_tables import STORE_DOWN, Answered, HouseGroup, refusal
+from croupier.http.holdem_tables import STORE_DOWN, Answered, refusal
+from croupier.http.house_group import HouseGroup
 from croupier.observers.counters import ClusterCounters
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.places import house_of

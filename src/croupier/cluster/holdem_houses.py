@@ -11,7 +11,7 @@ from croupier.cluster.messages import VIEW_SUBJECT, node_subject
 from croupier.cluster.mirror import ViewMirror, ViewPublisher
 from croupier.cluster.node import Node
 from croupier.core.logger import Logger
-from croupier.http.holdem_tables import HouseGroup
+from croupier.http.house_group import HouseGroup
 from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import Guid
 

@@ -37,7 +37,6 @@ from croupier.rooms.holdem.wire import (
     ACT_DONE,
     EMPTY_BODY_HEADER,
     Created,
-    Dialect,
     HoldemResponse,
     RequestRefused,
     render_response,
@@ -82,7 +81,7 @@ class TablesApp:
         self._server: HttpServer
         self._dialect = service.dialect
         self.authenticator = authenticator
-        self._read_api = ReadApi(service, authenticator, service.dialect, limits)
+        self._read_api = ReadApi(service, authenticator, limits)
         self._proxies = proxies
         self._has_proxies = bool(proxies)
         self._rate_limiter = (
@@ -329,7 +328,6 @@ class HoldemApp(TablesApp):
         self,
         house: House,
         authenticator: Authenticator,
-        dialect: Dialect = "readme",
         *,
         clock: Callable[[], float] = monotonic,
         log: Logger | None = None,
@@ -342,7 +340,6 @@ class HoldemApp(TablesApp):
         counts, log = RoomCounters(), log or SilentLogger()
         service = HoldemService(
             house,
-            dialect,
             clock,
             observers=observers,
             counts=counts,

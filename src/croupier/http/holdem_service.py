@@ -91,7 +91,6 @@ class HoldemService:
     def __init__(
         self,
         house: House,
-        dialect: Dialect,
         clock: Callable[[], float],
         *,
         observers: Sequence[Observer],
@@ -104,8 +103,8 @@ class HoldemService:
         on_superseded: Callable[[], None] | None = None,
     ) -> None:
         self.house = house
-        self.dialect: Dialect = dialect
-        self.views = ViewCache(dialect) if views is None else views
+        self.dialect: Dialect = house.settings.dialect
+        self.views = ViewCache(self.dialect) if views is None else views
         self.clock = clock
         self.closing = False
         self._observers = ObserverFanOut(observers, log, counts)
@@ -147,11 +146,6 @@ class HoldemService:
         return self._write_ahead.trouble or self._journal.store.outage
 
     @property
-    def is_durable(self) -> bool:
-        """Whether the house has a journal."""
-        return self._journal is not None
-
-    @property
     def is_writing(self) -> bool:
         """Whether a write is in progress."""
         return self._write_ahead is not None and self._write_ahead.is_writing
@@ -160,25 +154,6 @@ class HoldemService:
     def is_outdated(self) -> bool:
         """Whether another server has taken over the games, so that the views are no longer those of the games."""
         return self._write_ahead is not None and self._write_ahead.is_superseded
-
-    @property
-    def game_count(self) -> int:
-        """The number of games."""
-        return self.house.game_count
-
-    def has_game(self, guid: Guid) -> bool:
-        """Return whether there is a game with this GUID."""
-        return self.house.game(guid) is not None
-
-    @property
-    def is_full(self) -> bool:
-        """Whether no other game can be opened (holdem-3.3)."""
-        return self.house.game_count >= self.house.settings.games
-
-    @property
-    def is_playing(self) -> bool:
-        """Whether a hand is running."""
-        return self.house.playing
 
     def guid_of(self, user: str) -> Guid:
         """Return the GUID of a user (holdem-2.3)."""

@@ -20,7 +20,6 @@ from croupier.net.client_addresses import address_key
 from croupier.net.count_limit import CountLimit
 from croupier.rooms.holdem.histories.phh import to_phh
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.wire import Dialect
 
 USERS_CHECK_INTERVAL_SECONDS: Final = 1.0
 """A stream ends at most this long after its user got a new password, even if nothing happens in the game."""
@@ -40,14 +39,13 @@ class ReadApi:
         self,
         service: HoldemTables,
         authenticator: Authenticator,
-        dialect: Dialect,
         limits: ServiceLimits,
     ) -> None:
         self.subscribers = CountLimit(limits.max_streams_per_user)
         self._service = service
         self._views = service.views
         self._authenticator = authenticator
-        self._dialect: Dialect = dialect
+        self._dialect = service.dialect
         self._limits = limits
         self._users_version: int | None = None
         self._users_check_timer: asyncio.TimerHandle | None = None

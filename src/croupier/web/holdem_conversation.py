@@ -72,7 +72,7 @@ class HoldemConversation:
         clock = self._loop.time
         house = make_house(transcript)
         self._authenticator = Authenticator(clock=clock, hasher=QUICK_HASHER)
-        self._service = HoldemApp(house, self._authenticator, house.settings.dialect, clock=clock)
+        self._service = HoldemApp(house, self._authenticator, clock=clock)
         self._pending: defaultdict[str, deque[Task[TranscriptResponse]]] = defaultdict(deque)
 
     def __enter__(self) -> Self:

@@ -156,7 +156,7 @@ async def open_faulty_server(
             derive_server_seed(seed, "guids", 0),
             epoch=0.0,
         )
-        service = FaultyApp(house, faulty.authenticator(hasher=QUICK_HASHER), all_settings.dialect, clock=time)
+        service = FaultyApp(house, faulty.authenticator(hasher=QUICK_HASHER), clock=time)
         service.missing_route = faulty.missing_route
         service.document_only = faulty.document_only
         service.delay = faulty.delay

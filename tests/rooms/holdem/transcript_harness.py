@@ -62,7 +62,7 @@ class SocketDriver:
         self._loop = asyncio.new_event_loop()
         hosted_house = make_house(transcript)
         authenticator = Authenticator(clock=lambda: 0.0, hasher=QUICK_HASHER)
-        self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=lambda: 0.0)
+        self._service = HoldemApp(hosted_house, authenticator, clock=lambda: 0.0)
         self._loop.run_until_complete(self._service.listen("127.0.0.1", 0))
         self._connections: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
         self._responses: defaultdict[str, deque[TranscriptResponse]] = defaultdict(deque)

@@ -86,7 +86,7 @@ class HoldemTestServer:
             self._epoch,
         )
         self._guard = Authenticator(hasher=QUICK_HASHER)
-        self.service = HoldemApp(self.house, self._guard, settings.dialect, clock=loop.time, observers=(self._tap,))
+        self.service = HoldemApp(self.house, self._guard, clock=loop.time, observers=(self._tap,))
         self._delivery = setup.delivery
         self._faults = list(setup.faults)
         self._transform_body = setup.transform_body

@@ -171,6 +171,11 @@ class House:
         """The number of tables."""
         return len(self._register)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no other game can be opened (holdem-3.3)."""
+        return self.game_count >= self.settings.games
+
     def game(self, guid: Guid) -> Table | None:
         """Return the table of a game, or None if there is none."""
         return self._register.get(guid)
@@ -251,7 +256,7 @@ class House:
             return CLOSING_REFUSAL
         if (refused := self._refuse_more_games(user)) is not None:
             return refused
-        if self.game_count >= self.settings.games:
+        if self.is_full:
             detail = f"found {self.game_count} games; allowed: {self.settings.games}"
             return RequestRefused(503, "holdem-3.3", detail)
         table = self._open_table()
