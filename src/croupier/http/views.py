@@ -72,9 +72,11 @@ class GameViewCache:
     `shown` is what may be shown of the table: its state when the last changes became durable.
     """
 
-    __slots__ = ("_dialect", "_handles", "_private_views", "_public_view", "shown", "waiters")
+    __slots__ = ("_dialect", "_views", "guid", "number", "shown", "waiters")
 
     def __init__(self, shown: ShownTable, dialect: Dialect) -> None:
+        self.guid = shown.guid
+        self.number = shown.number
         self.waiters: set[Callable[[], None]] = set()
         self._dialect: Dialect = dialect
         self.show(shown)
@@ -82,19 +84,7 @@ class GameViewCache:
     def show(self, shown: ShownTable) -> None:
         """Replace what is shown."""
         self.shown = shown
-        self._handles: frozenset[str] | None = None
-        self._public_view: Representation | None = None
-        self._private_views: dict[str, Representation] = {}
-
-    @property
-    def guid(self) -> Guid:
-        """The GUID of the game."""
-        return self.shown.guid
-
-    @property
-    def number(self) -> int:
-        """The number of the game; it increases in the order of creation."""
-        return self.shown.number
+        self._views: dict[str | None, Representation] = {}  # by user; None is the public
 
     @property
     def version(self) -> int:
@@ -108,19 +98,15 @@ class GameViewCache:
 
     def view_for(self, user: str | None) -> Representation:
         """The game as a user sees it; None is the public."""
-        if user is not None:
-            found = self._private_views.get(user)
-            if found is not None:
-                return found
-            if user in self.shown.guids:
-                return self._render(user)
-        return self._public_view or self._render(None)
+        viewer = user if user in self.shown.guids else None
+        found = self._views.get(viewer)
+        if found is None:
+            found = self._views[viewer] = self._render(viewer)
+        return found
 
     def lists_user(self, user: str) -> bool:
         """Whether a user is listed among the players at the table."""
-        if self._handles is None:
-            self._handles = frozenset(player.handle for player in self.shown.public.table)
-        return user in self._handles
+        return any(player.handle == user for player in self.shown.public.table)
 
     async def wait_for_change(self, seconds: float, disconnected: asyncio.Future[None]) -> None:
         """Wait until the game changes, `seconds` are over, the client disconnects, or the service closes."""
@@ -151,17 +137,16 @@ class GameViewCache:
         version_header = (b"x-game-version", version)
         if user is None:
             text = encode(self.shown.public, self._dialect)
-            self._public_view = make_representation(text, b'"%s"' % version, self._dialect, version_header)
-            return self._public_view
-        view = self._public_view or self._render(None)
-        if hole := self.shown.holes.get(user):  # users without cards see the public view
-            hidden_cards = HIDDEN_HOLE_CARDS[self._dialect]
-            assert hidden_cards in view.body, "a game hides the hole cards from the public"
-            text = view.body.replace(hidden_cards, b'"cards":{"hole":["%s"]' % '","'.join(hole).encode(), 1)
-            guid = self.shown.guids[user].encode()
-            view = make_representation(text, b'"%s.%s"' % (version, guid), self._dialect, version_header)
-        self._private_views[user] = view
-        return view
+            return make_representation(text, b'"%s"' % version, self._dialect, version_header)
+        public = self.view_for(None)
+        hole = self.shown.holes.get(user)
+        if not hole:
+            return public
+        hidden_cards = HIDDEN_HOLE_CARDS[self._dialect]
+        assert hidden_cards in public.body, "a game hides the hole cards from the public"
+        text = public.body.replace(hidden_cards, b'"cards":{"hole":["%s"]' % '","'.join(hole).encode(), 1)
+        guid = self.shown.guids[user].encode()
+        return make_representation(text, b'"%s.%s"' % (version, guid), self._dialect, version_header)
 
 
 class ViewCache:
