@@ -335,7 +335,7 @@ class House:
             self._set_expiry(table, now)
             effects += table.take_facts()
             self._set_alarm(table)
-        if not self._register.has_free_table:
+        if not self._register.free_tables:
             new = self._open_table()
             self._set_expiry(new, now)
             effects.append(TableChanged(new.guid, new.version))

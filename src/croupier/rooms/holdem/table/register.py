@@ -28,13 +28,13 @@ class RegisteredTable(Protocol):
 class Register[T: RegisteredTable]:
     """All tables by the GUIDs of their games, in the order of their numbers.
 
-    `get` returns the table of a game, or None if there is none.
+    `get` returns the table of a game, or None if there is none. `free_tables` are those with a free seat, by game.
     """
 
     def __init__(self) -> None:
         self._tables: dict[Guid, T] = {}
         self._ordered: list[T] = []  # the same, by number
-        self._free: dict[Guid, T] = {}
+        self.free_tables: dict[Guid, T] = {}
         self._users: defaultdict[str, set[Guid]] = defaultdict(set)
         self.get = self._tables.get  # bound directly, because every request calls it
 
@@ -56,13 +56,13 @@ class Register[T: RegisteredTable]:
         """Remove a table."""
         del self._tables[table.guid]
         del self._ordered[bisect_left(self._ordered, table.number, key=BY_NUMBER)]
-        self._free.pop(table.guid, None)
+        self.free_tables.pop(table.guid, None)
 
     def clear(self) -> None:
         """Remove all tables and their users."""
         self._tables.clear()
         self._ordered.clear()
-        self._free.clear()
+        self.free_tables.clear()
         self._users.clear()
 
     # Free seats
@@ -70,18 +70,13 @@ class Register[T: RegisteredTable]:
     def _update_free(self, game: Guid) -> None:
         table = self._tables.get(game)
         if table is not None and table.has_free_seat:
-            self._free[game] = table
+            self.free_tables[game] = table
         else:
-            self._free.pop(game, None)
-
-    @property
-    def has_free_table(self) -> bool:
-        """Whether any table has a free seat."""
-        return bool(self._free)
+            self.free_tables.pop(game, None)
 
     def has_free_table_besides(self, table: T) -> bool:
         """Return whether another table has a free seat."""
-        return len(self._free) > (table.guid in self._free)
+        return len(self.free_tables) > (table.guid in self.free_tables)
 
     # Users
 
@@ -116,9 +111,9 @@ class Register[T: RegisteredTable]:
     def list_tables(self, user: str | None, limit: int) -> list[T]:
         """Return at most `limit` tables: first those of a user, then those with a free seat, then others."""
         own = () if user is None else self.tables_of(user)
-        others = (table for table in self._ordered if table.guid not in self._free)
+        others = (table for table in self._ordered if table.guid not in self.free_tables)
         chosen: dict[Guid, T] = {}
-        for table in chain(own, self._free.values(), others):  # lazily: there may be thousands
+        for table in chain(own, self.free_tables.values(), others):  # lazily: there may be thousands
             if len(chosen) == limit:
                 break
             chosen[table.guid] = table
