@@ -43,7 +43,6 @@ class Seats:
         "_members",
         "_queue",
         "_stack",
-        "_users",
         "by_guid",
         "guids_by_user",
     )  # fmt: skip
@@ -56,7 +55,6 @@ class Seats:
         self._queue: dict[Guid, Participant] = {}
         self._guids: dict[Guid, Participant] = {}
         self.by_guid = self._guids.get  # bound directly, because every act calls it
-        self._users: dict[str, Participant] = {}
         self.guids_by_user: Mapping[str, Guid] = {}
         self._button = -1
         self._big_blind: Participant | None = None
@@ -73,7 +71,7 @@ class Seats:
 
     def by_user(self, user: str) -> Participant | None:
         """Return the player of a user, seated or queued."""
-        return self._users.get(user)
+        return self._guids.get(self.guids_by_user.get(user, ""))
 
     def add(self, user: str, guid: Guid, *, is_person: bool = False) -> Participant:
         """Give a new player the first free seat, or the last place in the queue (holdem-3.5, holdem-3.6)."""
@@ -82,14 +80,14 @@ class Seats:
             self._take_seat(participant)
         else:
             self._queue[guid] = participant
-        self._guids[guid] = self._users[user] = participant
+        self._guids[guid] = participant
         self.guids_by_user = {**self.guids_by_user, user: guid}
         self._members.user_joined(user, self._game)
         return participant
 
     def remove(self, participant: Participant) -> None:
         """Remove a player and their chips."""
-        del self._guids[participant.guid], self._users[participant.user]
+        del self._guids[participant.guid]
         self.guids_by_user = {user: guid for user, guid in self.guids_by_user.items() if user != participant.user}
         self._members.user_left(participant.user, self._game)
         if participant.chair is None:
@@ -123,7 +121,7 @@ class Seats:
         """Restore the saved players, the button and the last big blind."""
         self.guids_by_user = {participant.user: participant.guid for participant in participants}
         for participant in participants:
-            self._guids[participant.guid] = self._users[participant.user] = participant
+            self._guids[participant.guid] = participant
             self._members.user_joined(participant.user, self._game)
             if participant.chair is None:
                 self._queue[participant.guid] = participant

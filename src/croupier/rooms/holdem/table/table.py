@@ -111,8 +111,7 @@ class Table:
 
     def player_guid(self, user: str) -> Guid | None:
         """Return the GUID of a user's player, seated or queued; None if the user is not here."""
-        participant = self.seats.by_user(user)
-        return None if participant is None else participant.guid
+        return self.seats.guids_by_user.get(user)
 
     def join(self, user: str, guid: Guid, now: float, *, is_person: bool = False) -> bool:
         """Add a new player. Return whether they are seated, not queued (holdem-3.5, holdem-3.6)."""
