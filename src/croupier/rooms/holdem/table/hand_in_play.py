@@ -57,18 +57,15 @@ class HandInPlay:
         """Deal the due cards."""
         self.hand.deal([*islice(self._deck, self.hand.cards_due)])
 
-    def act(self, move: Move) -> str | None:
-        """Fold or bet for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
-        hand = self.hand
-        seat = hand.turn
+    def fold_for(self, move: Move) -> str:
+        """Fold the hand of the player to act because of an invalid bet, and return the reason (H5)."""
+        seat = self.hand.turn
         assert isinstance(seat, int), "an act while no player is to act"
-        if hand.try_play(move):
-            return None
         assert move != FOLD, "the player to act may fold"
-        fold_reason = invalid_bet_reason(move, hand.legal)
-        self._faults.append((seat, fold_reason))
-        hand.fold()
-        return fold_reason
+        reason = invalid_bet_reason(move, self.hand.legal)
+        self._faults.append((seat, reason))
+        self.hand.fold()
+        return reason
 
     def commit(self) -> Commit:
         """Return the dealer's commitment."""

@@ -153,7 +153,8 @@ class Table:
         `is_timeout`: the table acts, because the time of a person is over.
         """
         assert self._hand is not None, "an act without a hand"
-        turn = self._hand.hand.turn
+        hand = self._hand.hand
+        turn = hand.turn
         assert isinstance(turn, int), "an act without a turn"
         person = self._hand.players[turn].person
         if person is not None:
@@ -162,7 +163,7 @@ class Table:
             elif self.deadline is not None:
                 person.act(self.deadline - now)
         self.has_changed = True
-        fold_reason = self._hand.act(move)
+        fold_reason = None if hand.try_play(move) else self._hand.fold_for(move)
         if not self._deal_until_decision(now):
             self._begin_hand(now)
         return fold_reason
