@@ -10,7 +10,7 @@ from croupier.cluster.lease import HOLDEM, NodeState
 from croupier.core.session import Peer
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import HandSnapshot
-from croupier.rooms.holdem.table.presentation import ShownTable, game_with_hole
+from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
     ActDone,
@@ -145,17 +145,10 @@ class Reply(Struct, frozen=True, gc=False, omit_defaults=True):
 decode_reply: Final = Decoder(Reply).decode
 
 
-class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a table of another node shows; see `TableView`. Its finished hands stay there."""
+class MirroredTable(ShownTable, frozen=True, gc=False, omit_defaults=True):
+    """What a table of another node shows. Its finished hands stay there."""
 
-    guid: Guid
-    number: int
-    version: int
-    chairs: int
     is_playing: bool
-    finished_count: int
-    guids: dict[str, Guid]
-    away: frozenset[Guid]
     public: Game
     holes: dict[str, tuple[str, ...]]
 
@@ -167,10 +160,10 @@ class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
             shown.number,
             shown.version,
             shown.chairs,
-            shown.is_playing,
             shown.finished_count,
-            {**shown.guids},
-            frozenset(shown.away),
+            shown.guids,
+            shown.away,
+            shown.is_playing,
             shown.public,
             {**shown.holes},
         )
@@ -179,15 +172,6 @@ class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
     def hands(self) -> Mapping[int, FinishedHand]:
         """No hands; see `HoldemTables.find_hand`."""
         return {}
-
-    @property
-    def has_free_seat(self) -> bool:
-        """Whether the next player to join gets a seat (holdem-3.1)."""
-        return len(self.guids) < self.chairs
-
-    def view(self, user: str | None = None) -> Game:
-        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
-        return game_with_hole(self.public, None if user is None else self.holes.get(user))
 
 
 class Views(Struct, frozen=True, gc=False, omit_defaults=True):

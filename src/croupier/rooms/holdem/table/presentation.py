@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
-from typing import Protocol
 
 from msgspec import Struct, UnsetType
 
@@ -12,7 +11,6 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.ranks import best_five
 from croupier.rooms.holdem.engine.streets import split_board
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.register import RegisteredTable
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.wording import format_expiry
 from croupier.rooms.holdem.wire import NO_POT, NO_TURN, Cards, Game, Guid, Player, PlayerStatus, Pot, Turn, Winner
@@ -30,61 +28,20 @@ class ShownPlayer(Struct, frozen=True, gc=False):
     is_here: bool = True
 
 
-class ShownTable(RegisteredTable, Protocol):
-    """What a table shows to anybody; see `TableView`."""
+class ShownTable(Struct, frozen=True):
+    """What a table shows to anybody, whichever server runs it. It never changes when the table does.
 
-    @property
-    def version(self) -> int: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def chairs(self) -> int: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def is_playing(self) -> bool: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def finished_count(self) -> int: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def guids(self) -> Mapping[str, Guid]: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def away(self) -> Set[Guid]: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def hands(self) -> Mapping[int, FinishedHand]: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def public(self) -> Game: ...  # noqa: D102 -- see `TableView`
-
-    @property
-    def holes(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102 -- see `TableView`
-
-    def view(self, user: str | None = None) -> Game: ...  # noqa: D102 -- see `TableView`
-
-
-class TableView(Struct, frozen=True, dict=True):
-    """Everything that a table shows to anybody, rendered when somebody looks. It never changes when the table does.
-
-    `players` are those of the `hand` by seat, or the seated ones while there is none. `hidden` stands for hole cards
-    that the viewer may not see. `guids` are the GUIDs of all users at the table, seated or queued, `chairs` the number
-    of seats, and `away` the people who are not there (holdem-9.15). `hands` are the kept ones of `finished_count`
-    finished hands. See `Table` for the other fields.
+    `guids` are the GUIDs of all users at the table, seated or queued, `chairs` the number of seats, and `away` the
+    people who are not there (holdem-9.15). See `Table` for the other fields.
     """
 
     guid: Guid
     number: int
     version: int
     chairs: int
-    hand: Hand | None
-    players: Sequence[ShownPlayer]
-    turn_ends: int
-    hidden: HoleNames
-    winners: Winners
-    guids: Mapping[str, Guid]
-    hands: Mapping[int, FinishedHand]
     finished_count: int
-    away: Set[Guid] = frozenset()
+    guids: Mapping[str, Guid]
+    away: Set[Guid]
 
     @property
     def has_free_seat(self) -> bool:
@@ -94,11 +51,50 @@ class TableView(Struct, frozen=True, dict=True):
     @property
     def is_playing(self) -> bool:
         """Whether a hand is running, or shown."""
+        raise NotImplementedError
+
+    @property
+    def hands(self) -> Mapping[int, FinishedHand]:
+        """Those of the `finished_count` finished hands that are kept, by number."""
+        raise NotImplementedError
+
+    @property
+    def public(self) -> Game:
+        """The game as the public sees it."""
+        raise NotImplementedError
+
+    @property
+    def holes(self) -> Mapping[str, tuple[str, ...]]:
+        """The hole cards in the hand of each user who is still here."""
+        raise NotImplementedError
+
+    def view(self, user: str | None = None) -> Game:
+        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
+        return game_with_hole(self.public, None if user is None else self.holes.get(user))
+
+
+class TableView(ShownTable, frozen=True, dict=True):
+    """What a table of this process shows, rendered when somebody looks.
+
+    `players` are those of the `hand` by seat, or the seated ones while there is none. `hidden` stands for hole cards
+    that the viewer may not see.
+    """
+
+    hand: Hand | None
+    players: Sequence[ShownPlayer]
+    turn_ends: int
+    hidden: HoleNames
+    winners: Winners
+    hands: Mapping[int, FinishedHand]
+
+    @property
+    def is_playing(self) -> bool:
+        """See `ShownTable`."""
         return self.hand is not None
 
     @cached_property
     def public(self) -> Game:
-        """The game as the public sees it."""
+        """See `ShownTable`."""
         hand = self.hand
         if hand is None:  # (holdem-5.16)
             idle = [Player(player.guid, player.user, "active", player.chips, 0, False) for player in self.players]
@@ -113,13 +109,9 @@ class TableView(Struct, frozen=True, dict=True):
 
     @cached_property
     def holes(self) -> Mapping[str, tuple[str, ...]]:
-        """The hole cards in the hand of each user who is still here."""
+        """See `ShownTable`."""
         holes = () if self.hand is None else zip(self.players, self.hand.holes, strict=True)
         return {player.user: card_names(hole) for player, hole in holes if player.is_here}
-
-    def view(self, user: str | None = None) -> Game:
-        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
-        return game_with_hole(self.public, None if user is None else self.holes.get(user))
 
 
 def game_with_hole(public: Game, hole: HoleNames) -> Game:
