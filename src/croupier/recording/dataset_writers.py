@@ -1,10 +1,9 @@
 """Writers of datasets: one file with all rows."""
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from croupier.recording.dataset_columns import Column
 
@@ -17,78 +16,38 @@ BATCH_ROWS: Final = 10_000
 """The rows that are written to a Parquet file at a time."""
 
 
-class RowWriter(ABC):
-    """Writes rows to a new file. `suffix` is that of its name."""
+class RowWriter(Protocol):
+    """Writes rows to a new file."""
 
-    suffix: str
-
-    @abstractmethod
-    def __init__(self, path: Path, columns: Sequence[Column]) -> None: ...
-
-    @abstractmethod
     def write(self, row: Row) -> None:
         """Write a row."""
+        ...
 
-    @abstractmethod
     def close(self) -> None:
         """Write what is left, and close the file."""
+        ...
 
 
-class TextWriter(RowWriter):
-    """Writes rows as text. See `RowWriter`."""
+class TextWriter:
+    """Writes rows as text. See `RowWriter`. `format_row` returns the text of a row with its number, from 1."""
 
-    def __init__(self, path: Path, columns: Sequence[Column]) -> None:  # noqa: ARG002 -- text needs no schema
+    def __init__(self, path: Path, format_row: Callable[[Row, int], str]) -> None:
         self._file = path.open("x", encoding="utf-8", newline="\n")
+        self._format_row = format_row
         self._count = 0
 
     def write(self, row: Row) -> None:
         """See `RowWriter`."""
         self._count += 1
-        self._file.write(self.format(row, self._count))
+        self._file.write(self._format_row(row, self._count))
 
     def close(self) -> None:
         """See `RowWriter`."""
         self._file.close()
 
-    @abstractmethod
-    def format(self, row: Row, number: int) -> str:
-        """The text of a row, with its number from 1."""
 
-
-class JsonLinesWriter(TextWriter):
-    """Writes each row as a line of JSON. See `RowWriter`."""
-
-    suffix = "jsonl"
-
-    def format(self, row: Row, number: int) -> str:  # noqa: ARG002 -- see `TextWriter`
-        """See `TextWriter`."""
-        return json.dumps(row, ensure_ascii=False) + "\n"
-
-
-class AcpcWriter(TextWriter):
-    """Writes hands as lines of a log. See `RowWriter`."""
-
-    suffix = "log"
-
-    def format(self, row: Row, number: int) -> str:  # noqa: ARG002 -- see `TextWriter`
-        """See `TextWriter`."""
-        return f"{row['hand']}\n"
-
-
-class PhhsWriter(TextWriter):
-    """Writes hands in PHH as tables of one TOML document, named by their numbers. See `RowWriter`."""
-
-    suffix = "phhs"
-
-    def format(self, row: Row, number: int) -> str:
-        """See `TextWriter`."""
-        return f"[{number}]\n{row['hand']}\n"
-
-
-class ParquetWriter(RowWriter):
+class ParquetWriter:
     """Writes rows to a Parquet file. See `RowWriter`. Raises ModuleNotFoundError without pyarrow."""
-
-    suffix = "parquet"
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
         import pyarrow as pa
@@ -128,9 +87,19 @@ class ParquetWriter(RowWriter):
         self._rows.clear()
 
 
-WRITERS: Final[Mapping[DatasetFormat, type[RowWriter]]] = {
-    "rows": JsonLinesWriter,
-    "parquet": ParquetWriter,
-    "acpc": AcpcWriter,
-    "phhs": PhhsWriter,
+TEXT_FORMATS: Final[Mapping[DatasetFormat, Callable[[Row, int], str]]] = {
+    "rows": lambda row, _: json.dumps(row, ensure_ascii=False) + "\n",
+    "acpc": lambda row, _: f"{row['hand']}\n",
+    "phhs": lambda row, number: f"[{number}]\n{row['hand']}\n",
 }
+"""How the text formats write a row: JSON Lines, a line of a log, a table of one TOML document."""
+
+SUFFIXES: Final[Mapping[DatasetFormat, str]] = {"rows": "jsonl", "parquet": "parquet", "acpc": "log", "phhs": "phhs"}
+"""The suffixes of the files."""
+
+
+def open_writer(path: Path, dataset_format: DatasetFormat, columns: Sequence[Column]) -> RowWriter:
+    """Create a file for rows with these columns. Raises OSError, and ModuleNotFoundError without pyarrow."""
+    if dataset_format == "parquet":
+        return ParquetWriter(path, columns)
+    return TextWriter(path, TEXT_FORMATS[dataset_format])

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from croupier.core.plural import format_count
 from croupier.recording.dataset_columns import Column, columns_of
-from croupier.recording.dataset_writers import WRITERS, DatasetFormat, Row
+from croupier.recording.dataset_writers import SUFFIXES, DatasetFormat, Row, open_writer
 from croupier.rooms import ROOMS
 from croupier.version import __version__
 
@@ -57,10 +57,9 @@ class Dataset:
         self._source = source
         self._columns = columns_of(source.room, dataset_format, is_tournament=source.is_tournament)
         folder.mkdir(parents=True)
-        writer = WRITERS[dataset_format]
-        self._path = folder / f"{source.room}.{writer.suffix}"
+        self._path = folder / f"{source.room}.{SUFFIXES[dataset_format]}"
         try:
-            self._writer = writer(self._path, self._columns)
+            self._writer = open_writer(self._path, dataset_format, self._columns)
         except ModuleNotFoundError:
             folder.rmdir()
             raise
