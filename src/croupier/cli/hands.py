@@ -200,9 +200,8 @@ def _format_hand(stored: "StoredHand", export_format: HandFormat) -> str:
         return f"{stored.record}\n"
     from croupier.rooms.holdem.histories import to_ohh, to_phh
     from croupier.rooms.holdem.table.finished_hands import FinishedHand
-    from croupier.rooms.holdem.table.persistence import HandSnapshot
 
-    hand = FinishedHand.from_snapshot(HandSnapshot.from_json(stored.record.encode())).hand
+    hand = FinishedHand.from_json(stored.record.encode()).hand
     if export_format == "phh":
         return to_phh(hand, players=stored.players, table=stored.table, number=stored.number)
     history = to_ohh(hand, players=stored.players, table=stored.table, number=stored.number)

@@ -9,7 +9,6 @@ from msgspec.json import Decoder, decode, encode
 from croupier.cluster.lease import HOLDEM, NodeState
 from croupier.core.session import Peer
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
@@ -139,7 +138,7 @@ class Reply(Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def hand(self) -> FinishedHand | None:
         """The hand that was wanted, None if there is none."""
-        return FinishedHand.from_snapshot(HandSnapshot.from_json(bytes(self.answer))) if self.kind else None
+        return FinishedHand.from_json(bytes(self.answer)) if self.kind else None
 
 
 decode_reply: Final = Decoder(Reply).decode

@@ -12,7 +12,6 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.play import OVER
 from croupier.rooms.holdem.histories import to_acpc_log, to_phh
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 from croupier.store.records import StoredHand
 
@@ -33,7 +32,7 @@ def stored_row(stored: StoredHand, dataset_format: DatasetFormat = "rows") -> Ro
         record = OldMaidRecord.from_json(stored.record.encode())
         actions = [{"seat": seat, "move": move, "cards": cards} for move, seat, *cards in record.course]
         return {**row, "is_void": record.void, "ranking": [*record.ranking], "actions": actions}
-    hand = FinishedHand.from_snapshot(HandSnapshot.from_json(stored.record.encode())).hand
+    hand = FinishedHand.from_json(stored.record.encode()).hand
     return None if dataset_format == "acpc" and hand.turn is not OVER else holdem_row(hand, row, dataset_format)
 
 

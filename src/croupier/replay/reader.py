@@ -17,7 +17,6 @@ from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem.histories import from_phh
 from croupier.rooms.holdem.histories.notation import seat_order
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 
 if TYPE_CHECKING:  # a file is replayed without a store
@@ -55,17 +54,13 @@ def phh_replay(text: str, name: str) -> GameReplay:
     return hand_replay(hand, [by_seat[seat] for seat in range(len(seats))], name)
 
 
-def saved_hand_replay(saved_hand: HandSnapshot, *, is_public: bool = False) -> GameReplay:
-    """Return the replay of a stored hold'em hand; if it `is_public`, with the hole cards that were shown (holdem-9.7).
-
-    Raises ValueError.
-    """
-    played = FinishedHand.from_snapshot(saved_hand)
+def finished_hand_replay(played: FinishedHand, *, is_public: bool = False) -> GameReplay:
+    """Return the replay of a hold'em hand; if it `is_public`, with the hole cards that were shown (holdem-9.7)."""
     open_seats = frozenset(played.hand.showdown_order) if is_public else None
     return hand_replay(played.hand, played.players, f"holdem/{played.table}/{played.table_hand_number}", open_seats)
 
 
-type StoredRecord = GameRecord | HandSnapshot | OldMaidRecord
+type StoredRecord = GameRecord | FinishedHand | OldMaidRecord
 """What a store has of a game against a house, a hand of hold'em, or a game of Old Maid."""
 
 
@@ -76,16 +71,16 @@ async def stored_record(store: "Store", room: str, table: str, number: int) -> S
     stored = await store.hand(room, table, number)
     if stored is None:
         return None
-    return (HandSnapshot if room == "holdem" else OldMaidRecord).from_json(stored.record.encode())
+    return (FinishedHand if room == "holdem" else OldMaidRecord).from_json(stored.record.encode())
 
 
 def record_replay(record: StoredRecord, title: str, *, is_public: bool = False) -> GameReplay:
-    """Return the replay of a recorded game or hand; see `saved_hand_replay`. Raises ValueError if it is damaged."""
+    """Return the replay of a recorded game or hand; see `finished_hand_replay`. Raises ValueError if it is damaged."""
     match record:
         case GameRecord():
             return house_game_replay(to_builtins(record))
-        case HandSnapshot():
-            return saved_hand_replay(record, is_public=is_public)
+        case FinishedHand():
+            return finished_hand_replay(record, is_public=is_public)
         case OldMaidRecord():
             return oldmaid_replay(record, title)
 
@@ -123,7 +118,7 @@ def _json_replays(objects: Sequence[Any], name: str) -> Iterator[GameReplay]:
             case {"ohh": _}:
                 yield ohh_replay(fields)
             case {"guids": _}:
-                yield saved_hand_replay(HandSnapshot.from_json(json.dumps(fields).encode()))
+                yield finished_hand_replay(FinishedHand.from_json(json.dumps(fields).encode()))
             case {"course": _}:
                 record = OldMaidRecord.from_json(json.dumps(fields).encode())
                 yield oldmaid_replay(record, f"oldmaid/table/{record.game}")

@@ -10,7 +10,6 @@ from croupier.recording.game_records import GameRecord
 from croupier.replay.reader import StoredRecord
 from croupier.replay.steps import GameReplay
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.holdem.wire import ACT_DONE, ACTION_BET, ACTION_FOLD, EMPTY_BODY_HEADER, Act
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
@@ -56,8 +55,8 @@ def recorded_messages(record: StoredRecord, replay: GameReplay) -> StepMessages:
     match record:
         case GameRecord():
             return house_messages(record)
-        case HandSnapshot():
-            return _hand_messages(FinishedHand.from_snapshot(record), replay)
+        case FinishedHand():
+            return _hand_messages(record, replay)
         case OldMaidRecord():
             return _oldmaid_messages(record)
 

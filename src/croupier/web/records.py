@@ -15,7 +15,7 @@ from croupier.replay.deals import Deal, DealPlace, find_deal
 from croupier.replay.reader import record_replay, stored_record
 from croupier.replay.steps import GameReplay, ReplayStep
 from croupier.rooms import HOUSE_ROOMS, ROOMS
-from croupier.rooms.holdem.table.persistence import HandSnapshot
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 from croupier.store.records import StoredHand
 from croupier.store.store import Store
@@ -110,7 +110,7 @@ async def _deal_place(store: Store, room: str, table: str, number: int) -> DealP
             return None
         case GameRecord(table=name, cards=cards):
             return DealPlace(room, int(name.rpartition("-")[2]), number, cards)
-        case HandSnapshot(deal=hand):
+        case FinishedHand(hand_number=hand):
             return DealPlace(room, hand, 1)
         case OldMaidRecord(game=game):
             return DealPlace(room, game, 1)

@@ -40,6 +40,11 @@ class FinishedHand(Struct, frozen=True, dict=True):
         )
 
     @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        """Restore a hand from `json`. Raises ValueError if it is malformed or invalid."""
+        return cls.from_snapshot(HandSnapshot.from_json(data))
+
+    @classmethod
     def from_snapshot(cls, snapshot: HandSnapshot) -> Self:
         """Restore a saved hand. Raises ValueError if it is invalid."""
         hand = Hand.from_json(bytes(snapshot.hand))
@@ -65,7 +70,7 @@ class FinishedHands(Mapping[int, FinishedHand]):
     def __getitem__(self, number: int) -> FinishedHand:
         hand = self._hands[number]
         if isinstance(hand, Raw):
-            hand = self._hands[number] = FinishedHand.from_snapshot(HandSnapshot.from_json(bytes(hand)))
+            hand = self._hands[number] = FinishedHand.from_json(bytes(hand))
         return hand
 
     def __iter__(self) -> Iterator[int]:
