@@ -207,7 +207,7 @@ async def room_of(path: str) -> AsyncIterator[HttpRoom]:
         wanted = JournalStart(1, settings=Settings(stack=STACK, games_per_user=0, turn_seconds=600.0))
         start = await open_store_of_houses(store, wanted, 1)
         secret = start.server_seed(ROOM_NAME, 0)
-        group = HouseGroup(1, "readme", lambda user: user_guid(secret, user))
+        group = HouseGroup(1, wanted.settings, lambda user: user_guid(secret, user))
         load = stored_house_loader(store, start, wanted, build, SilentLogger())
         authenticator = Authenticator(StoredUsers(store))
         room = HttpRoom(group, load, wanted.settings, authenticator, SilentLogger(), store=store)

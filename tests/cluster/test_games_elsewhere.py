@@ -13,6 +13,7 @@ from croupier.cluster.messages import Position, Views
 from croupier.cluster.mirror import ViewMirror
 from croupier.core.logger import SilentLogger
 from croupier.http.views import ViewCache
+from croupier.rooms.holdem.settings import Settings
 from croupier.store.records import StoreUnavailable
 from tests.cluster.nodes_fixture import cluster_of, until
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
@@ -104,7 +105,7 @@ def test_views_of_a_former_owner_do_not_replace_those_of_its_successor(run_simul
                 raise BusUnavailable("the end")
             return Views(house, Position(asked[-1], 1))
 
-        mirror = ViewMirror(ViewCache("readme"), 1, SilentLogger(), is_here=lambda _: False, fetch=fetch)
+        mirror = ViewMirror(ViewCache(Settings()), 1, SilentLogger(), is_here=lambda _: False, fetch=fetch)
         mirror.on_message("croupier.view.1", encode(Views(1, Position(7, 1))))
         assert await mirror.wait_for(1, Position(7, 1), 20.0)
         mirror.on_message("croupier.view.1", encode(Views(1, Position(8, 4))))  # an owner from which nothing was seen

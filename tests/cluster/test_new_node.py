@@ -8,6 +8,7 @@ from croupier.cluster.messages import Position, Views
 from croupier.cluster.mirror import ViewMirror
 from croupier.core.logger import SilentLogger
 from croupier.http.views import ViewCache
+from croupier.rooms.holdem.settings import Settings
 from tests.net.raw_client import Run
 
 
@@ -19,7 +20,7 @@ def test_first_message_about_a_house_makes_a_new_node_ask_for_all_of_its_tables(
             asked.append((house, after))
             return Views(house, Position(0, 1))
 
-        mirror = ViewMirror(ViewCache("readme"), 2, SilentLogger(), is_here=lambda house: house == 2, fetch=fetch)
+        mirror = ViewMirror(ViewCache(Settings()), 2, SilentLogger(), is_here=lambda house: house == 2, fetch=fetch)
         assert [mirror.is_known(house) for house in (1, 2)] == [False, True]
         # It may be the first change of a house that has just begun its journal, or a repetition of it.
         mirror.on_message("croupier.view.1", encode(Views(1, Position(0, 1))))

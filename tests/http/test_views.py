@@ -20,10 +20,10 @@ class PublishedHouse(HouseFixture):
 
     def __init__(self, **settings: int) -> None:
         super().__init__(**settings)
-        self.views = ViewCache("readme")
+        self.views = ViewCache(self.settings)
 
     def publish(self) -> None:
-        self.views.publish(self.house.take_changed_views(), self.settings.listed)
+        self.views.publish(self.house.take_changed_views())
 
     def listed_games(self, user: str | None) -> list[str]:
         return [game.guid for game in self.views.games_for(user)]

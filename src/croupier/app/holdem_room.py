@@ -104,8 +104,7 @@ async def _open_room(
         trusted_proxies=proxies,
     )
     settings = room_config.settings
-    group = HouseGroup(source.houses, settings.dialect, lambda user: user_guid(source.secret, user))
-    group.views.publish({}, settings.listed)  # a node may have no house that says it
+    group = HouseGroup(source.houses, settings, lambda user: user_guid(source.secret, user))
     authenticator = Authenticator(None if source.store is None else StoredUsers(source.store))
     context.exits.callback(authenticator.close)
     room = HttpRoom(

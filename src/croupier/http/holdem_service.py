@@ -104,7 +104,7 @@ class HoldemService:
     ) -> None:
         self.house = house
         self.dialect: Dialect = house.settings.dialect
-        self.views = ViewCache(self.dialect) if views is None else views
+        self.views = views or ViewCache(house.settings if journal is None else journal.settings)
         self.clock = clock
         self.closing = False
         self._observers = ObserverFanOut(observers, log, counts)
@@ -122,7 +122,7 @@ class HoldemService:
         self._is_released = False
         self._on_shown = on_shown
         self._on_superseded = on_superseded
-        self.views.publish(house.take_changed_views(), house.settings.listed)
+        self.views.publish(house.take_changed_views())
 
     async def open(self) -> None:
         """Open the house; with a journal, continue where it ended. Turns that are open get their full time.
@@ -293,7 +293,7 @@ class HoldemService:
                     self._counts.games += 1
         if not self._is_released:
             changes = self.house.take_changed_views()
-            self.views.publish(changes, self.house.settings.listed)
+            self.views.publish(changes)
             if self._on_shown is not None and changes:
                 self._on_shown(changes)
             self._timer.set(self.house.deadline)

@@ -8,6 +8,7 @@ from typing import Protocol
 from croupier.http.holdem_service import HoldemService
 from croupier.http.holdem_tables import STORE_DOWN, Answered, FoundHand, refusal
 from croupier.http.views import ViewCache
+from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.places import house_of
 from croupier.rooms.holdem.wire import Close, Dialect, Guid, HoldemRequest, HoldemResponse, Open, RequestRefused
 
@@ -36,10 +37,10 @@ class HouseGroup:
     the views are then outdated as well.
     """
 
-    def __init__(self, houses: int, dialect: Dialect, guid_of: Callable[[str], Guid]) -> None:
+    def __init__(self, houses: int, settings: Settings, guid_of: Callable[[str], Guid]) -> None:
         self.services: dict[int, HoldemService] = {}
-        self.views = ViewCache(dialect)
-        self.dialect: Dialect = dialect
+        self.views = ViewCache(settings)
+        self.dialect: Dialect = settings.dialect
         self.houses = houses
         self.guid_of = guid_of
         self.clock = asyncio.get_running_loop().time

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from croupier.http.messages import Header, Response, prepare
 from croupier.net.event_loop import resolve
+from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.table.register import BY_NUMBER, Register
 from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, Game, Guid, encode
@@ -152,21 +153,17 @@ class GameViewCache:
 class ViewCache:
     """The cached views of all games of a house, and of the list of games.
 
-    They show what was passed to `publish` last, and never wait.
+    They show what was passed to `publish` last, and never wait. `settings` are those of the houses.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
-        self._listed = 0
-        self._dialect: Dialect = dialect
+    def __init__(self, settings: Settings) -> None:
+        self._listed = settings.listed
+        self._dialect: Dialect = settings.dialect
         self._register = Register[GameViewCache]()
         self._lists: dict[str | None, Representation] = {}
 
-    def publish(self, changes: Mapping[Guid, ShownTable | None], listed: int | None = None) -> None:
-        """Show these tables from now on, and no longer those that are None; wake the requests that wait for them.
-
-        A page of the list has at most `listed` games; None: as before.
-        """
-        self._listed = self._listed if listed is None else listed
+    def publish(self, changes: Mapping[Guid, ShownTable | None]) -> None:
+        """Show these tables from now on, and no longer those that are None; wake the requests that wait for them."""
         if changes:
             self._lists.clear()
         for guid, shown in changes.items():
