@@ -154,9 +154,9 @@ class Authenticator:
     the same time whether the user exists or not; new users have a thread of their own. For each of the two, at most
     `max_queued` callers wait.
 
-    `name_limiter` limits wrong passwords per address and name, `address_limiter` per address, and `user_limiter` per
-    name (see `PasswordLimits`); `registration_limiter` limits new users per address. Right passwords neither count nor
-    reset a limit. Addresses are reduced with `address_key`; times are seconds of `clock`.
+    `name_limiter` limits wrong passwords per address and name, `address_limiter` per address; those per name have a
+    limit of their own (see `PasswordLimits`). `registration_limiter` limits new users per address. Right passwords
+    neither count nor reset a limit. Addresses are reduced with `address_key`; times are seconds of `clock`.
 
     Example:
         >>> import asyncio
@@ -179,7 +179,6 @@ class Authenticator:
         hasher: PasswordHasher = DEFAULT_HASHER,
         name_limiter: RateLimiter | None = None,
         address_limiter: RateLimiter | None = None,
-        user_limiter: RateLimiter | None = None,
         registration_limiter: RateLimiter | None = None,
         login_seconds: float = 600.0,
         max_logins: int = 10_000,
@@ -193,7 +192,7 @@ class Authenticator:
         self._password_limits = PasswordLimits(
             name_limiter or RateLimiter(10, 60.0),
             address_limiter or RateLimiter(100, 60.0),
-            user_limiter or RateLimiter(100, 60.0),
+            RateLimiter(100, 60.0),
         )
         self._registration_limiter = registration_limiter or RateLimiter(1_000, 60.0)
         self._login_seconds = login_seconds

@@ -31,7 +31,6 @@ from croupier.net.event_loop import yield_processor
 from croupier.net.rate_limiter import RateLimiter
 from croupier.observers.counters import RoomCounters
 from croupier.recording.holdem_journal import HoldemJournal
-from croupier.recording.promises import Promises
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
@@ -334,7 +333,6 @@ class HoldemApp(TablesApp):
         observers: Sequence[Observer] = (),
         limits: ServiceLimits = ServiceLimits(),
         journal: HoldemJournal | None = None,
-        promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
         counts, log = RoomCounters(), log or SilentLogger()
@@ -345,6 +343,5 @@ class HoldemApp(TablesApp):
             counts=counts,
             log=log,
             journal=journal,
-            promises=promises,
         )
         super().__init__(service, authenticator, counts=counts, log=log, limits=limits, proxies=proxies)
