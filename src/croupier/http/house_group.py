@@ -8,9 +8,10 @@ from typing import Protocol
 from croupier.http.holdem_service import HoldemService
 from croupier.http.holdem_tables import STORE_DOWN, Answered, FoundHand, refusal
 from croupier.http.views import ViewCache
+from croupier.rooms.holdem.house import no_such_game
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.places import house_of
-from croupier.rooms.holdem.wire import Close, Dialect, Guid, HoldemRequest, HoldemResponse, Open, RequestRefused
+from croupier.rooms.holdem.wire import Close, Dialect, Guid, HoldemRequest, HoldemResponse, Open
 
 
 class Elsewhere(Protocol):
@@ -94,7 +95,7 @@ class HouseGroup:
             return STORE_DOWN
         house = self._house_of(request)
         if house is None and not isinstance(request, Open):
-            return self._refuse_game(getattr(request, "game", ""))
+            return no_such_game(getattr(request, "game", ""))
         service = None if house is None else self.services.get(house)
         if self.elsewhere is None:
             return STORE_DOWN if service is None else service.submit(request)
@@ -146,6 +147,3 @@ class HouseGroup:
             return min(houses, key=lambda number: (houses[number].is_full, houses[number].game_count), default=None)
         assert not isinstance(request, Close), "accounts are closed in each house"
         return house_of(request.game, self.houses)
-
-    def _refuse_game(self, game: Guid) -> RequestRefused:
-        return RequestRefused(404, "holdem-8.4", f"found the game {game[:100]!r}; allowed: one of GET /games/")

@@ -224,9 +224,7 @@ class House:
             return self._handle_close(request.user, now, effects)
         table = self._register.get(request.game)
         if table is None:
-            return RequestRefused(
-                404, "holdem-8.4", f"found the game {request.game[:100]!r}; allowed: one of GET /games/"
-            )
+            return no_such_game(request.game)
         if isinstance(request, Join):
             return self._handle_join(table, request, now, effects)
         participant = table.seats.by_guid(request.player)
@@ -384,6 +382,11 @@ class House:
                     self._spare_table = table  # removed as soon as another one has a free seat
             else:
                 self._set_alarm(table)
+
+
+def no_such_game(game: Guid) -> RequestRefused:
+    """Return the refusal of a request for a game that does not exist."""
+    return RequestRefused(404, "holdem-8.4", f"found the game {game[:100]!r}; allowed: one of GET /games/")
 
 
 def _no_games(user: str) -> int:  # noqa: ARG001 -- see `House.count_games_elsewhere`
