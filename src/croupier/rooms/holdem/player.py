@@ -118,7 +118,7 @@ class Player:
         action, chips = (FOLDING, 0) if move == FOLD else (ACTION_BET, int(move))
         return Act(self.options.user, self.game.game_id, self.game.turn.player_id, action, chips)
 
-    def decide(self, bot: Bot[View, Move], luck: Luck, game: int = 0) -> Act | None:  # noqa: ARG002 -- the number of the game does not matter
+    def decide(self, bot: Bot[View, Move], luck: Luck) -> Act | None:
         """Return the act that a bot chooses, or None if there is no decision. Raises IllegalMove on an illegal move."""
         if self.view is None or not self.legal:
             return None
