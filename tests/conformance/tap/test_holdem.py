@@ -74,6 +74,29 @@ def test_invalid_bet_has_its_clause(amount: int, clause: str) -> None:
     assert harness.found(HOUSE) == set()
 
 
+BOB_ACTS = 'bob> POST /games/$game/players/$bob/acts/ {"action": 1, "betAmount": 0}\n'
+BOB_IS_REFUSED = f"{BOB_ACTS}bob< 403\n"
+ANN_CALLS = 'ann> POST /games/$game/players/$ann/acts/ {"action": 1, "betAmount": 10}\nann< 201\n'
+BOB_LOOKS = "bob> GET /games/$game\nbob< 200\n"
+
+
+@pytest.mark.parametrize(
+    ("conversation", "clauses"),
+    [
+        (BOB_IS_REFUSED, {"holdem-4.13"}),
+        (BOB_LOOKS + BOB_IS_REFUSED, {"holdem-4.13"}),
+        (ANN_CALLS + ANN_CALLS.replace("201", "403"), {"holdem-4.14"}),
+        (ANN_CALLS + BOB_LOOKS + "* 16 seconds pass\n" + BOB_ACTS + "bob< 404\n", set()),
+    ],
+    ids=["before-any-view", "after-a-view", "twice", "too-late"],
+)
+def test_act_out_of_turn_is_held_against_a_player_who_was_not_shown_its_turn(
+    conversation: str, clauses: set[str]
+) -> None:
+    harness = follow(parse_transcript(SEATED + conversation, "turn"))
+    assert (harness.found(CLIENT), harness.found(HOUSE)) == (clauses, set())
+
+
 def test_hands_are_followed() -> None:
     assert follow(TRANSCRIPTS_BY_NAME["a-hand-from-deal-to-showdown"]).hands == 2
 

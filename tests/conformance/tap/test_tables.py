@@ -98,6 +98,30 @@ def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> No
     assert table.is_misleading
 
 
+def test_act_is_out_of_turn_only_while_no_turn_may_have_been_shown() -> None:
+    tables = FollowedTables()
+    turns = tables.table("game").shown_turns
+    assert turns.broken_clause("ann") is None, "the tap has not seen the player join"
+    turns.on_join("ann")
+    assert turns.broken_clause("ann") == "holdem-4.13"
+    turns.on_view("ann", "bob", 0.1)
+    turns.on_view("bob", "ann", 0.2)
+    assert turns.broken_clause("ann") is None, "the turn may have expired meanwhile"
+    turns.on_refused_act("ann")
+    assert turns.broken_clause("ann") is None
+    turns.on_view("bob", "ann", 0.3)
+    assert turns.broken_clause("ann") == "holdem-4.13", "the player has seen that it was too late"
+    turns.on_view("ann", "ann", 0.3)
+    turns.on_act("ann", 0.3)
+    assert turns.broken_clause("ann") == "holdem-4.14"
+    turns.on_view("ann", None, 0.5)
+    turns.on_act("ann", 0.4)
+    assert turns.broken_clause("ann") is None, "the turn was shown after the act was requested"
+    turns.on_join("ann")
+    tables.on_unread_games()
+    assert turns.broken_clause("ann") is None
+
+
 def test_players_are_named_in_verdicts() -> None:
     tables = FollowedTables()
     ann, stranger = "5a15e825-01e9-40e5-99a3-3a8fc840e760", "297a7592-8734-4d11-a695-074915901a41"

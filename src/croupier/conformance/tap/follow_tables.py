@@ -16,6 +16,7 @@ from croupier.conformance.holdem.deviations import default_outcome
 from croupier.conformance.holdem.schema import GUID_PATTERN
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
+from croupier.conformance.tap.shown_turns import ShownTurns
 from croupier.core.errors import IllegalMove, Violation
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
@@ -74,10 +75,11 @@ class DeferredUpdate(NamedTuple):
 
 
 class FollowedTable(FollowedGame[Referee]):
-    """A followed table; `games` counts its hands."""
+    """A followed table; `games` counts its hands. Its `shown_turns` are known, too, if it cannot be followed."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.shown_turns = ShownTurns()
         self._counted = 0
         self._players: list[Guid] = []  # players who joined through the tap, in order
         self._turn_clock = TurnClock()
@@ -319,9 +321,19 @@ class FollowedTables:
         table.start_following()
         return table
 
+    def on_unread_games(self) -> None:
+        """Process a list of games that cannot be read."""
+        for table in self._tables.values():
+            table.shown_turns.on_unread_view()
+
     def guid_of(self, user: str) -> Guid | None:
         """Return the GUID of a user, None if it is unknown."""
         return self._users.get(user)
+
+    def belongs_to_another(self, player: Guid, user: str) -> bool:
+        """Whether a GUID is known to be that of another user."""
+        owners = [name for name, guid in self._users.items() if guid == player]
+        return bool(owners) and user not in owners
 
     def with_names(self, text: str) -> str:
         """Return a text with the names of the users in place of their GUIDs."""

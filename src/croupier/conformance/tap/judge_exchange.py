@@ -19,6 +19,7 @@ from croupier.conformance.tap.observed_http import (
     ObservedResponse,
     StreamPart,
 )
+from croupier.conformance.tap.shown_turns import OUT_OF_TURN_STATUSES
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
 from croupier.core.plural import format_count
@@ -49,11 +50,15 @@ SUCCESS_CLAUSES: Final = {Open: "holdem-3.3", Join: "holdem-3.5", Act: "holdem-4
 
 
 class HoldemPending(PendingRequest[ObservedRequest, FollowedTable]):
-    """A request without a response; `command` is what it asks for, None if it changes nothing."""
+    """A request without a response; `command` is what it asks for, None if it changes nothing.
+
+    `act_clause` is the clause that an act breaks by whose it is, or by the turns that were shown before it.
+    """
 
     def __init__(self, request: ObservedRequest, command: HoldemRequest | RequestRefused | None) -> None:
         super().__init__(request, is_change=isinstance(command, Open | Join | Act | Leave))
         self.command = command
+        self.act_clause: str | None = None
 
     def __str__(self) -> str:
         return f"{self.request.method} {self.request.path}"
@@ -79,6 +84,8 @@ class ExchangeChecker:
             table = self.tables.table(segments[1])
             pending.enter_game(table)
             table.has_no_acts = table.has_no_acts and not isinstance(command, Act)
+            if isinstance(command, Act):
+                pending.act_clause = self._broken_act_clause(table, command)
         return pending
 
     def on_response(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
@@ -110,9 +117,12 @@ class ExchangeChecker:
         """Judge a part of an event stream, which shows an earlier state of a table."""
         parsed = parse_game(part.body, self.dialect)
         yield from map(_schema_departure, parsed.errors)
+        if not parsed.games:
+            self.tables.on_unread_games()
         if parsed.games and pending.game is not None:
             viewer = self._viewer_of(pending.request.user)
             game = parsed.games[0]
+            pending.game.shown_turns.on_view(game.turn.player_id, viewer, part.at)
             pending.game.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), is_certain=False)
 
     # Clients.
@@ -128,9 +138,17 @@ class ExchangeChecker:
         if clause is None and command is not None and request.user in {NOBODY, UNKNOWN_USER}:
             clause = "holdem-2.7"
         if clause is None or clause in RACE_CLAUSES:
+            clause = pending.act_clause if response.status in OUT_OF_TURN_STATUSES else None
+        if clause is None:
             return
-        if refused := judge_refusal(clause, f"{request.method} {request.path[:80]}, which is {response.status}"):
+        asked = f"an act of {command.user}" if isinstance(command, Act) else f"{request.method} {request.path[:80]}"
+        if refused := judge_refusal(clause, f"{asked}, which is {response.status}"):
             yield _client_departure(refused)
+
+    def _broken_act_clause(self, table: FollowedTable, act: Act) -> str | None:
+        if self.tables.belongs_to_another(act.player, act.user):
+            return "holdem-8.8"
+        return None if table.is_misleading else table.shown_turns.broken_clause(act.player)
 
     # Houses.
 
@@ -149,6 +167,14 @@ class ExchangeChecker:
             return
         found = table.on_act(act, response.status, pending.request.at, response.at, is_certain=is_certain)
         yield from map(self._house_departure, found)
+        clause = pending.act_clause
+        if clause is not None and any(violation.clause == "holdem-4.13" for violation in found):
+            taken = f"an act of {act.user}, which is {response.status}"
+            yield Departure(CLIENT, Violation(clause, taken, EXPECTED_REQUESTS[clause]))
+        if is_done:
+            table.shown_turns.on_act(act.player, pending.request.at)
+        elif response.status in OUT_OF_TURN_STATUSES:
+            table.shown_turns.on_refused_act(act.player)
 
     def _check_join(
         self, command: Open | Join, pending: HoldemPending, response: ObservedResponse
@@ -168,6 +194,8 @@ class ExchangeChecker:
             is_certain = True
         if table is None:
             return
+        if player is not None:
+            table.shown_turns.on_join(player)
         if player is None or (self.dialect == "readme" and response.status == 202):
             table.stop_following()
         else:
@@ -193,6 +221,8 @@ class ExchangeChecker:
             return
         parsed = (parse_games if segments == ["games"] else parse_game)(response.body, self.dialect)
         yield from map(_schema_departure, parsed.errors)
+        if not parsed.games and parsed.errors:
+            self.tables.on_unread_games()
         if "date" in response.headers:
             date = server_time(ReceivedResponse(response.status, response.headers, b""))
             self._start = date - timedelta(seconds=response.at)
@@ -200,6 +230,7 @@ class ExchangeChecker:
         for game in parsed.games:
             table = pending.game or self.tables.table(game.game_id)
             left = self._seconds_left(game, response.at)
+            table.shown_turns.on_view(game.turn.player_id, viewer, response.at)
             found = table.on_view(game, viewer, request.at, response.at, left, is_certain=pending.is_certain)
             yield from map(self._house_departure, found)
 
