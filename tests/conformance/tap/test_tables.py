@@ -101,25 +101,39 @@ def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> No
 def test_act_is_out_of_turn_only_while_no_turn_may_have_been_shown() -> None:
     tables = FollowedTables()
     turns = tables.table("game").shown_turns
+    bobs_turn = replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, player_id="bob"))
     assert turns.broken_clause("ann") is None, "the tap has not seen the player join"
     turns.on_join("ann")
     assert turns.broken_clause("ann") == "holdem-4.13"
-    turns.on_view("ann", "bob", 0.1)
-    turns.on_view("bob", "ann", 0.2)
+    turns.on_view(FIRST_HAND, "bob", 0.1)
+    turns.on_view(bobs_turn, "ann", 0.2)
     assert turns.broken_clause("ann") is None, "the turn may have expired meanwhile"
     turns.on_refused_act("ann")
     assert turns.broken_clause("ann") is None
-    turns.on_view("bob", "ann", 0.3)
+    turns.on_view(bobs_turn, "ann", 0.3)
     assert turns.broken_clause("ann") == "holdem-4.13", "the player has seen that it was too late"
-    turns.on_view("ann", "ann", 0.3)
+    turns.on_view(FIRST_HAND, "ann", 0.3)
     turns.on_act("ann", 0.3)
     assert turns.broken_clause("ann") == "holdem-4.14"
-    turns.on_view("ann", None, 0.5)
+    turns.on_view(FIRST_HAND, None, 0.5)
     turns.on_act("ann", 0.4)
     assert turns.broken_clause("ann") is None, "the turn was shown after the act was requested"
     turns.on_join("ann")
     tables.on_unread_games()
     assert turns.broken_clause("ann") is None
+
+
+def test_folded_bet_is_held_against_a_player_by_what_it_was_shown() -> None:
+    turns = FollowedTable().shown_turns
+    bet = Act("ann", "game", "ann", 1, 20)
+    found = "found a bet of 20, folded with the reason: too low; allowed:"
+    assert f"{turns.judge_folded_bet(bet, 'too low')}" == f"holdem-4.7: {found} a valid bet"
+    turns.on_view(replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10)), "ann", 0.1)
+    assert turns.judge_folded_bet(bet, "too low") is None
+    turns.on_view(FIRST_HAND, "ann", 0.2)
+    assert f"{turns.judge_folded_bet(bet, 'too low')}" == f"holdem-4.11: {found} 10 to call, 30 to 9990 to raise"
+    turns.on_view(replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, minimum_raise=0)), "ann", 0.3)
+    assert turns.judge_folded_bet(bet, "too low") is None
 
 
 def test_players_are_named_in_verdicts() -> None:

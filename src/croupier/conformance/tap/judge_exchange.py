@@ -122,7 +122,7 @@ class ExchangeChecker:
         if parsed.games and pending.game is not None:
             viewer = self._viewer_of(pending.request.user)
             game = parsed.games[0]
-            pending.game.shown_turns.on_view(game.turn.player_id, viewer, part.at)
+            pending.game.shown_turns.on_view(game, viewer, part.at)
             pending.game.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), is_certain=False)
 
     # Clients.
@@ -158,9 +158,13 @@ class ExchangeChecker:
         is_done, is_certain = response.status < 300, pending.is_certain
         if is_done and (invalid := table.judge_bet(act) if is_certain else None):
             yield Departure(CLIENT, invalid)
-        elif is_done and (reason := response.headers.get("x-fold-reason", "")) and not table.is_misleading:
-            folded = f"a bet of {act.amount}, folded with the reason: {reason[:200]}"
-            yield Departure(CLIENT, Violation("holdem-4.7", folded, "a valid bet"))
+        elif (
+            is_done
+            and (reason := response.headers.get("x-fold-reason", ""))
+            and not table.is_misleading
+            and (folded := table.shown_turns.judge_folded_bet(act, reason[:200]))
+        ):
+            yield Departure(CLIENT, folded)
         if response.status in {401, 429} or response.status >= 500 or act.player != self.tables.guid_of(act.user):
             if is_done:
                 table.stop_following()
@@ -230,7 +234,7 @@ class ExchangeChecker:
         for game in parsed.games:
             table = pending.game or self.tables.table(game.game_id)
             left = self._seconds_left(game, response.at)
-            table.shown_turns.on_view(game.turn.player_id, viewer, response.at)
+            table.shown_turns.on_view(game, viewer, response.at)
             found = table.on_view(game, viewer, request.at, response.at, left, is_certain=pending.is_certain)
             yield from map(self._house_departure, found)
 
