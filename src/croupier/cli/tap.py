@@ -75,7 +75,7 @@ def tap(
     from croupier.cli.check import build_options
     from croupier.conformance.channel.delivery import Delivery
     from croupier.conformance.tap.connection import TapEvent
-    from croupier.conformance.tap.printer import render_event
+    from croupier.conformance.tap.printer import RepeatedFaults, render_event
     from croupier.conformance.tap.room_options import room_follower
     from croupier.conformance.tap.run import TapConfig, run_tap
     from croupier.core.room import HouseRoom
@@ -85,12 +85,13 @@ def tap(
     from croupier.rooms import find_room
 
     console = Console(highlight=False, soft_wrap=True)
+    repeated = RepeatedFaults()
 
     def announce(address: Address) -> None:
         console.print(Text(f"{target} is tapped: {room} at {format_address(address)}", "bold"))
 
     def print_event(event: TapEvent) -> None:
-        for line in render_event(event):
+        for line in render_event(event, repeated.is_new if follower.is_merged else lambda _: True):
             console.print(line)
 
     try:
@@ -103,11 +104,12 @@ def tap(
         kind = room_spec.options if isinstance(room_spec, HouseRoom) else room_spec.settings
         options = build_options([kind], known, room_spec)
         head = {**known, "strict": "yes" if strict else None}
+        follower = room_follower(room_spec, options, strict=strict, answer_timeout=timeout)
         config = TapConfig(
             room=room,
             listen=parse_host_port(listen, 0),
             target=parse_target(room_spec, target),
-            follower=room_follower(room_spec, options, strict=strict, answer_timeout=timeout),
+            follower=follower,
             head={name: str(value) for name, value in head.items() if value is not None},
             to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
             to_client=delivery if "client" in DIRECTIONS[direction] else Delivery(),
@@ -115,9 +117,12 @@ def tap(
             transcript_folder=transcript,
             capture_file=pcap,
         )
-        return 0 if run(run_tap(config, announce, print_event)) else 1
+        is_right = run(run_tap(config, announce, print_event))
     except (ValueError, OSError) as error:
         return fail(error, 2)
+    for line in repeated.render():
+        console.print(line)
+    return 0 if is_right else 1
 
 
 def parse_target(room: "Room", given: str) -> "Address":

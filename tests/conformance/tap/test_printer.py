@@ -1,11 +1,12 @@
 """Printed lines: messages with their bytes where these are not text, and what is left over at the end."""
 
-from croupier.conformance.conversation import Conversation, ConversationMonitor
+from croupier.conformance.conversation import Conversation, ConversationMonitor, Fault
 from croupier.conformance.tap.connection import BytesRelayed, SideClosed, TappedConnection
 from croupier.conformance.tap.follow_holdem import HoldemConnection
 from croupier.conformance.tap.judge_exchange import ExchangeChecker
-from croupier.conformance.tap.printer import render_event, summarize
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.conformance.tap.printer import RepeatedFaults, render_event, summarize
+from croupier.core.errors import Violation
+from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.rooms.kuhn import ROOM
 
 
@@ -24,6 +25,22 @@ def test_bytes_follow_where_they_differ_from_the_text() -> None:
         "client → DISC",
         "client → … no whole message  = 0a 41",
         "client  has closed",
+    ]
+
+
+def test_faults_that_differ_in_numbers_alone_are_shown_once_and_counted() -> None:
+    def fault(clause: str, found: str) -> Fault:
+        return Fault(Verdict(HOUSE, Violation(clause, found, "20")), 1)
+
+    repeated = RepeatedFaults()
+    found = ["10 as minimum_raise of j1", "-5 as minimum_raise of j1", "10 as minimum_raise of j2"]
+    assert [repeated.is_new(fault("holdem-6.8", each)) for each in found] == [True, False, True]
+    assert repeated.is_new(fault("holdem-5.11", "'2026-01-01T10:00:00' as expiry"))
+    assert not repeated.is_new(fault("holdem-5.11", "'2026-01-01T10:00:15' as expiry"))
+    assert not repeated.is_new(fault("holdem-6.8", found[0]))
+    assert [line.plain for line in repeated.render()] == [
+        "✗ and 2 more: the house breaks holdem-6.8: found 10 as minimum_raise of j1; allowed: 20",
+        "✗ and 1 more: the house breaks holdem-5.11: found '2026-01-01T10:00:00' as expiry; allowed: 20",
     ]
 
 

@@ -86,7 +86,9 @@ def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> No
         invalid = table.judge_bet(act)
         assert [violation.clause for violation in found] == ([] if shown is FIRST_HAND else ["holdem-5.10"])
         assert (None if invalid is None else f"{invalid}") == (
-            "holdem-4.10: found a bet of 0; allowed: 10 to call, 30 to 9990 to raise" if shown is FIRST_HAND else None
+            "holdem-4.10: found a bet of 0 by ann; allowed: 10 to call, 30 to 9990 to raise"
+            if shown is FIRST_HAND
+            else None
         )
         assert table.is_misleading is (shown is not FIRST_HAND)
     wrong = replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10))
@@ -126,7 +128,7 @@ def test_act_is_out_of_turn_only_while_no_turn_may_have_been_shown() -> None:
 def test_folded_bet_is_held_against_a_player_by_what_it_was_shown() -> None:
     turns = FollowedTable().shown_turns
     bet = Act("ann", "game", "ann", 1, 20)
-    found = "found a bet of 20, folded with the reason: too low; allowed:"
+    found = "found a bet of 20 by ann, folded with the reason: too low; allowed:"
     assert f"{turns.judge_folded_bet(bet, 'too low')}" == f"holdem-4.7: {found} a valid bet"
     turns.on_view(replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10)), "ann", 0.1)
     assert turns.judge_folded_bet(bet, "too low") is None

@@ -1,6 +1,8 @@
 """Prints tapped conversations line by line: direction, message, bytes and faults."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from rich.text import Text
@@ -27,8 +29,36 @@ MAX_SHOWN_BYTES: Final = 48
 """At most this many bytes of a line are shown."""
 
 
-def render_event(event: TapEvent) -> Iterator[Text]:
-    """Yield the lines for an event, each with the number of its connection and the time since that opened, in s."""
+NUMBER_PATTERN: Final = re.compile(r"(?<!\w)-?\d[\w:.+-]*")
+"""A number, time or GUID in a verdict."""
+
+
+class RepeatedFaults:
+    """Faults that are shown once and counted: those whose verdicts differ in numbers alone."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, Fault] = {}
+
+    def is_new(self, fault: Fault) -> bool:
+        """Count a fault; return whether it is the first of its kind."""
+        kind = NUMBER_PATTERN.sub("0", verdict_sentence(fault))
+        self._first.setdefault(kind, fault)
+        self._counts[kind] += 1
+        return self._counts[kind] == 1
+
+    def render(self) -> Iterator[Text]:
+        """Yield a line for each fault that was found again."""
+        for kind, count in self._counts.items():
+            if count > 1:
+                yield Text(f"✗ and {count - 1} more: {verdict_sentence(self._first[kind])}", "bold red")
+
+
+def render_event(event: TapEvent, is_shown: Callable[[Fault], bool] = lambda _: True) -> Iterator[Text]:
+    """Yield the lines for an event, each with the number of its connection and the time since that opened, in s.
+
+    `is_shown` says which faults are shown.
+    """
     connection = event.connection
     match event:
         case ConnectionOpened():
@@ -36,15 +66,18 @@ def render_event(event: TapEvent) -> Iterator[Text]:
         case BytesRelayed(entries=entries):
             is_text = connection.conversation.is_text
             for entry in entries:
-                yield _line(event, _verdict(entry) if isinstance(entry, Fault) else _spoken(entry, is_text=is_text))
+                if not isinstance(entry, Fault):
+                    yield _line(event, _spoken(entry, is_text=is_text))
+                elif is_shown(entry):
+                    yield _line(event, _verdict(entry))
         case SilenceFound(faults=faults):
-            yield from (_line(event, _verdict(fault)) for fault in faults)
+            yield from (_line(event, _verdict(fault)) for fault in faults if is_shown(fault))
         case SideClosed(side=side, reason=reason, faults=faults):
             rest = connection.conversation.incomplete(side)
             if rest:
                 yield _line(event, _unread(side, rest, is_text=connection.conversation.is_text))
             yield _line(event, Text(f"{_who(side)} has closed{f' ({reason})' if reason else ''}", "dim"))
-            yield from (_line(event, _verdict(fault)) for fault in faults)
+            yield from (_line(event, _verdict(fault)) for fault in faults if is_shown(fault))
         case ConnectionEnded():
             yield _line(event, Text(summarize(connection), "bold"))
 

@@ -77,7 +77,7 @@ class ShownTurns:
     def judge_folded_bet(self, act: Act, reason: str) -> Violation | None:
         """Return the violation of a bet that the server has folded; None if it is valid by what was shown."""
         shown = self._shown.get(act.player)
-        found = f"a bet of {act.amount}, folded with the reason: {reason}"
+        found = f"a bet of {act.amount} by {act.user}, folded with the reason: {reason}"
         if shown is None:
             return Violation("holdem-4.7", found, "a valid bet")
         clause = invalid_bet_clause(shown.legal, act.amount, shown.stack)
