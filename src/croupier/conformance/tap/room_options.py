@@ -2,7 +2,7 @@
 
 from typing import IO, Any
 
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.tap.explained_conversation import ExplainedConversation
 from croupier.conformance.tap.follow_holdem import HoldemConnection
 from croupier.conformance.tap.follow_oldmaid import ObservedTable
 from croupier.conformance.tap.house_transcript import HouseTranscriptWriter
@@ -30,8 +30,8 @@ def room_follower(room: Room, known_options: Any, *, strict: bool, answer_timeou
             lambda: HoldemConnection(checker, answer_timeout, strict=strict), HoldemTranscriptWriter, is_merged=True
         )
 
-    def new_conversation() -> Conversation:
-        return Conversation(room, known_options, strict=strict, answer_timeout=answer_timeout)
+    def new_conversation() -> ExplainedConversation:
+        return ExplainedConversation(room, known_options, strict=strict, answer_timeout=answer_timeout)
 
     def new_writer(body: IO[str]) -> HouseTranscriptWriter:
         return HouseTranscriptWriter(new_conversation(), body)

@@ -1,0 +1,80 @@
+"""Tapped conversations of house games whose verdicts name another spelling, or byte order, that explains a fault."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from croupier.conformance.conversation import Conversation, Fault
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.causes import byte_order_cause, likely_cause
+from croupier.conformance.diagnosis.dialect import DialectReader
+from croupier.core.errors import Violation
+from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.room import HouseRoom
+from croupier.core.session import Peer
+
+MAX_LOG_BYTES: Final = 1 << 11
+"""A cause is sought by reading everything again in every dialect, so of a longer conversation none is."""
+
+
+class ExplainedConversation(Conversation):
+    """A conversation whose verdicts have the text and the clause of their cause if it is a clause of its own.
+
+    `forget` keeps what was said, up to MAX_LOG_BYTES.
+    """
+
+    def __init__(
+        self, room: HouseRoom, known_options: Any = None, *, strict: bool = False, answer_timeout: float = 5.0
+    ) -> None:
+        super().__init__(room, known_options, strict=strict, answer_timeout=answer_timeout)
+        self._strict = strict
+        self._wire_log: list[tuple[Peer, bytes]] = []
+        self._log_bytes = 0
+        self._causes: dict[Peer, Cause | None] = {}
+
+    def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
+        """See `ConversationMonitor`."""
+        self._log_bytes += len(data)
+        if self._log_bytes <= MAX_LOG_BYTES:
+            self._wire_log.append((side, data))
+        else:
+            self._wire_log.clear()
+        return super().on_data(side, data, now)
+
+    def _add_fault(self, verdict: Verdict, sent_index: int = -1) -> None:
+        cause = self._cause_of(verdict, sent_index)
+        if cause is not None and cause.clause:
+            violation = verdict.violation
+            found = f"{violation.found} ({cause})"
+            explained = Violation(cause.clause, found, violation.allowed, kind=violation.kind, wanted=violation.wanted)
+            verdict = Verdict(verdict.party, explained)
+        super()._add_fault(verdict, sent_index)
+
+    def _cause_of(self, verdict: Verdict, sent_index: int) -> Cause | None:
+        """The cause of a fault; of a later one of the same end only if its message is in the dialect of the first."""
+        side = HOUSE if verdict.party == HOUSE else CLIENT
+        if side not in self._causes:
+            self._causes[side] = self._first_cause(side)
+            return self._causes[side]
+        cause = self._causes[side]
+        dialect = None if cause is None else cause.dialect or cause.partial_dialect
+        data = self.lines[sent_index].data if self.lines else b""
+        return cause if dialect is not None and DialectReader(dialect).feed(data) not in {b"", data} else None
+
+    def _first_cause(self, side: Peer) -> Cause | None:
+        log = [*self._wire_log]
+        while log and side == CLIENT and log[-1][0] == HOUSE:  # the house has answered what the client did not mean
+            log.pop()
+        if not log:
+            return None
+        again = Conversation(self._room, self.known_options, strict=self._strict)
+        for by, data in log:
+            again.on_data(by, data, 0.0)
+        if not any(fault.verdict.party == side for fault in again.faults):
+            return None
+        cause = likely_cause(
+            self._room, None, b"", again, wire_log=log, known_options=self.known_options, strict=self._strict, side=side
+        )
+        is_about_amount = side == HOUSE and hasattr(self.lines[-1].message, "coins")
+        if cause is None and is_about_amount:  # an amount shows in which order the house has read those of the client
+            return byte_order_cause(self._room, again, log, self.known_options, strict=self._strict)
+        return cause
