@@ -65,7 +65,7 @@ class ConversationMonitor(ABC):
     `violation_counts` how often each side broke each clause, in the order of the first violation. After `max_lines`
     lines nothing more is read; `excess_bytes` are the bytes of the last `on_data` that this concerns. `client_address`
     is None if it is unknown. `is_house_cut`: a reset has cut the last message of the house; what is missing is not
-    judged. `is_encrypted`: nothing can be read.
+    judged. `unread_reason` says why nothing was judged, if it was not.
     """
 
     is_text: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class ConversationMonitor(ABC):
         self.excess_bytes = 0
         self.client_address: Address | None = None
         self.is_house_cut = False
-        self.is_encrypted = False
+        self.unread_reason = ""
         self._client_input_ended = False
 
     @property

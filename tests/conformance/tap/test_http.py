@@ -97,6 +97,28 @@ def test_tls_is_ignored() -> None:
     assert (exchange.line_count, exchange.violation_counts) == (0, {})
 
 
+TLS_ALERT = bytes.fromhex("15030100020246")
+
+
+def test_client_without_tls_is_blamed_if_the_house_answers_with_tls() -> None:
+    exchange = connection()
+    exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
+    exchange.on_data(HOUSE, TLS_ALERT, 1.0)
+    exchange.on_disconnect(HOUSE, 1.0)
+    assert exchange.violation_counts == {(CLIENT, "holdem-1.1"): 1}
+
+
+def test_house_that_has_never_sent_anything_may_expect_tls() -> None:
+    checker = ExchangeChecker()
+    for is_known in (False, True):
+        exchange = HoldemConnection(checker)
+        exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
+        exchange.on_disconnect(HOUSE, 1.0)
+        assert exchange.violation_counts == ({(HOUSE, "holdem-1.8"): 1} if is_known else {})
+        assert exchange.unread_reason == ("" if is_known else "the house has never answered; it may expect TLS")
+        HoldemConnection(checker).on_data(HOUSE, b"HTTP/1.1 200 OK\r\n", 1.0)
+
+
 @pytest.mark.parametrize(
     ("path", "deadline"), [("/games/", 6.0), ("/games/g?wait=20&since=3", 26.0), ("/games/g?wait=900", 66.0)]
 )

@@ -28,6 +28,9 @@ DELIVERY_CLAUSE: Final = "holdem-1.8"
 TLS_HANDSHAKE: Final = b"\x16"
 """The first byte of a TLS client (RFC 8446, 5.1)."""
 
+TLS_ANSWERS: Final = (b"\x15\x03", TLS_HANDSHAKE + b"\x03")
+"""The first bytes of a TLS server: an alert, as to a client without TLS, or its part of the handshake."""
+
 MAX_SHOWN_BYTES: Final = 80
 """At most this many bytes of what is no message are shown."""
 
@@ -47,7 +50,7 @@ class HoldemConnection(Exchange[HoldemPending]):
         self._requests = RequestReader()
         self._responses = ResponseReader()
         self._answer_count = 0
-        self._has_read = False
+        self._heard: set[Peer] = set()  # the ends that have sent anything
 
     def incomplete(self, side: Peer) -> bytes:
         """The first line of an incomplete message; the rest may contain a password. Streams are never complete."""
@@ -56,13 +59,25 @@ class HoldemConnection(Exchange[HoldemPending]):
         return b"" if reader.is_stopped or is_stream else _first_line(reader.incomplete)
 
     def _read(self, side: Peer, data: bytes, now: float) -> Iterator[Span[Any]]:
-        self.is_encrypted |= side == CLIENT and not self._has_read and data[:1] == TLS_HANDSHAKE
-        self._has_read = True
-        if self.is_encrypted and not self._is_over:
+        is_first = side not in self._heard
+        self._heard.add(side)
+        self._checker.has_house_spoken |= side == HOUSE
+        if is_first and not self._is_over and self._speaks_tls(side, data):
             self._requests.is_stopped = self._responses.is_stopped = True
             self._end()
         if not self._is_over:
             yield from self._read_http(side, data, now)
+
+    def _speaks_tls(self, side: Peer, first: bytes) -> bool:
+        """Whether the first bytes of an end are those of TLS; reports a client that has not begun with it."""
+        if side == CLIENT and first[:1] == TLS_HANDSHAKE:
+            self.unread_reason = "it uses TLS and was not read"
+            return True
+        if side == HOUSE and first.startswith(TLS_ANSWERS):
+            violation = Violation("holdem-1.1", "HTTP without TLS", "TLS, as the house speaks it")
+            self._add_departure(Departure(CLIENT, violation))
+            return True
+        return False
 
     def _read_http(self, side: Peer, data: bytes, now: float) -> Iterator[Span[Any]]:
         for span in self._requests.feed(data) if side == CLIENT else self._read_responses(data, now):
@@ -136,6 +151,9 @@ class HoldemConnection(Exchange[HoldemPending]):
         if side == HOUSE and not (self._is_over or self.is_house_cut):
             for span in self._responses.finish():
                 self._on_message(HOUSE, span, now)
+        if side == HOUSE and self._pending and not self._checker.has_house_spoken:
+            self.unread_reason = "the house has never answered; it may expect TLS"
+            self._end()
         super()._on_disconnect(side, now)
 
     # Requests.

@@ -65,11 +65,15 @@ class HoldemPending(PendingRequest[ObservedRequest, FollowedTable]):
 
 
 class ExchangeChecker:
-    """The requests and responses of all connections to one house."""
+    """The requests and responses of all connections to one house.
+
+    `has_house_spoken`: it has sent something. A house that only closes may expect TLS.
+    """
 
     def __init__(self, dialect: Dialect = "readme") -> None:
         self.dialect = dialect
         self.tables = FollowedTables()
+        self.has_house_spoken = False
         self._start: datetime | None = None  # the server time at our time 0
 
     def on_request(self, observed: ObservedRequest) -> HoldemPending:

@@ -90,8 +90,7 @@ def summarize(connection: TappedConnection) -> str:
         parts.append(connection.note)
     parts += tolerance_sentences(conversation.tolerated)
     broken = [f"the {END_NAMES[side]} breaks {clause}" for side, clause in conversation.violation_counts]
-    verdict = "it uses TLS and was not read" if conversation.is_encrypted else "nothing is broken"
-    return "; ".join((*parts, *(broken or [verdict])))
+    return "; ".join((*parts, *(broken or [conversation.unread_reason or "nothing is broken"])))
 
 
 def _line(event: TapEvent, text: Text) -> Text:
