@@ -1,5 +1,6 @@
 """Following HTTP: messages are read in any pieces, timeouts are judged, and no password is kept."""
 
+import json
 from base64 import b64encode
 
 import pytest
@@ -95,6 +96,63 @@ def test_tls_is_ignored() -> None:
     exchange.on_data(CLIENT, bytes.fromhex("160301") + bytes(100), 1.0)
     exchange.on_data(HOUSE, bytes.fromhex("160303") + bytes(100), 1.0)
     assert (exchange.line_count, exchange.violation_counts) == (0, {})
+
+
+def exchanged(exchange: HoldemConnection, at: float, answer: str, body: str) -> None:
+    exchange.on_data(HOUSE, f"HTTP/1.1 {answer}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode(), at)
+
+
+def asked(exchange: HoldemConnection, at: float, user: str, request: str) -> None:
+    secret = b64encode(f"{user}:hush".encode()).decode()
+    exchange.on_data(CLIENT, f"{request} HTTP/1.1\r\nAuthorization: Basic {secret}\r\n\r\n".encode(), at)
+
+
+def test_view_that_overlaps_a_join_is_judged_if_it_shows_the_hand_of_all_players() -> None:
+    checker = ExchangeChecker()
+    anns, bobs = HoldemConnection(checker), HoldemConnection(checker)
+    ann, bob = "5a15e825-01e9-40e5-99a3-3a8fc840e760", "297a7592-8734-4d11-a695-074915901a41"
+    game = "fad352ad-6023-4661-98f6-3f7e8ca78133"
+
+    def body(*players: tuple[str, int], turn: str = "", to_match: int = 0) -> str:
+        table = [
+            {
+                "playerID": guid,
+                "handle": guid,
+                "state": "active",
+                "wealth": 10_000 - bet,
+                "bet_so_far": bet,
+                "small_blind": bet == 10,
+            }
+            for guid, bet in players
+        ]
+        expiry = "2026-01-01T00:00:15Z" if turn else ""
+        shown = {
+            "gameID": game,
+            "table": table,
+            "turn": {
+                "playerID": turn,
+                "bet_so_far": 10 if turn else 0,
+                "bet_to_player": to_match,
+                "minimum_raise": 20 if turn else 0,
+                "expiry": expiry,
+            },
+            "cards": {"hole": ["AS", "KD"] if turn else [], "flop": None, "turn": None, "river": None},
+            "pots": [{"size": sum(bet for _, bet in players), "players": [guid for guid, bet in players if bet]}],
+        }
+        return json.dumps(shown)
+
+    for exchange, user, guid in ((anns, "ann", ann), (bobs, "bob", bob)):
+        asked(exchange, 0.0, user, "POST /users/")
+        exchanged(exchange, 0.1, "201 Created", f'"{guid}"')
+    asked(anns, 0.2, "ann", f"GET /games/{game}")
+    exchanged(anns, 0.3, "200 OK", body())
+    asked(anns, 0.4, "ann", f"POST /games/{game}/players/")
+    exchanged(anns, 0.5, "201 Created", f'"{ann}"')
+    asked(bobs, 0.6, "bob", f"POST /games/{game}/players/")
+    asked(anns, 0.6, "ann", f"GET /games/{game}")
+    exchanged(bobs, 0.7, "201 Created", f'"{bob}"')
+    exchanged(anns, 0.8, "200 OK", body((ann, 10), (bob, 20), turn=ann, to_match=10))
+    assert anns.violation_counts == {(HOUSE, "holdem-5.10"): 1}
 
 
 TLS_ALERT = bytes.fromhex("15030100020246")

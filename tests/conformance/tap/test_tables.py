@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from croupier.conformance.tap.follow_tables import FollowedTable, FollowedTables
+from croupier.conformance.tap.shown_turns import contradiction
 from croupier.rooms.holdem.wire import Act, Cards, Game, Player, Pot, Turn
 
 FIRST_HAND = Game(
@@ -130,8 +131,11 @@ def test_folded_bet_is_held_against_a_player_by_what_it_was_shown() -> None:
     bet = Act("ann", "game", "ann", 1, 20)
     found = "found a bet of 20 by ann, folded with the reason: too low; allowed:"
     assert f"{turns.judge_folded_bet(bet, 'too low')}" == f"holdem-4.7: {found} a valid bet"
-    turns.on_view(replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10)), "ann", 0.1)
+    wrong = replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, bet_to_player=10, minimum_raise=30))
+    assert f"{contradiction(wrong)}" == "holdem-5.10: found bet_to_player 10; allowed: 20, the highest bet, or more"
+    turns.on_view(wrong, "ann", 0.1)
     assert turns.judge_folded_bet(bet, "too low") is None
+    assert contradiction(FIRST_HAND) is None
     turns.on_view(FIRST_HAND, "ann", 0.2)
     assert f"{turns.judge_folded_bet(bet, 'too low')}" == f"holdem-4.11: {found} 10 to call, 30 to 9990 to raise"
     turns.on_view(replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, minimum_raise=0)), "ann", 0.3)

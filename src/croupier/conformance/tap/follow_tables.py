@@ -75,11 +75,15 @@ class DeferredUpdate(NamedTuple):
 
 
 class FollowedTable(FollowedGame[Referee]):
-    """A followed table; `games` counts its hands. Its `shown_turns` are known, too, if it cannot be followed."""
+    """A followed table; `games` counts its hands. Its `shown_turns` are known, too, if it cannot be followed.
+
+    `hand_traffic` has the requests that change more than who sits at the table.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.shown_turns = ShownTurns()
+        self.hand_traffic = RequestTraffic()
         self._counted = 0
         self._players: list[Guid] = []  # players who joined through the tap, in order
         self._turn_clock = TurnClock()
@@ -191,6 +195,11 @@ class FollowedTable(FollowedGame[Referee]):
             self._turn_clock.update(asked_at, left)
             self._is_doubtful = False
         return found or ()
+
+    def is_after_joins(self, game: Game) -> bool:
+        """Whether a view of a hand was shown after all joins so far, which it may have overlapped."""
+        listed = {player.player_id for player in game.table}
+        return bool(game.turn.player_id) and not self.traffic.pending and listed == {*self._players}
 
     def start_following(self) -> None:
         """Follow this empty table from now on."""

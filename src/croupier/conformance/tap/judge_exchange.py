@@ -19,7 +19,7 @@ from croupier.conformance.tap.observed_http import (
     ObservedResponse,
     StreamPart,
 )
-from croupier.conformance.tap.shown_turns import OUT_OF_TURN_STATUSES
+from croupier.conformance.tap.shown_turns import OUT_OF_TURN_STATUSES, contradiction
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
 from croupier.core.plural import format_count
@@ -53,12 +53,31 @@ class HoldemPending(PendingRequest[ObservedRequest, FollowedTable]):
     """A request without a response; `command` is what it asks for, None if it changes nothing.
 
     `act_clause` is the clause that an act breaks by whose it is, or by the turns that were shown before it.
+    `has_overlapped_joins`, once it is closed: of what may change something, it has overlapped joins alone.
     """
 
     def __init__(self, request: ObservedRequest, command: HoldemRequest | RequestRefused | None) -> None:
         super().__init__(request, is_change=isinstance(command, Open | Join | Act | Leave))
         self.command = command
         self.act_clause: str | None = None
+        self.has_overlapped_joins = False
+        self._changes_hand = isinstance(command, Act | Leave)
+        self._hand_ticket: int | None = None
+        self._is_in_hand = False
+
+    def enter_game(self, game: FollowedTable) -> None:
+        """See `PendingRequest`."""
+        super().enter_game(game)
+        self._hand_ticket = game.hand_traffic.begin(is_change=self._changes_hand)
+        self._is_in_hand = True
+
+    def close(self) -> None:
+        """See `PendingRequest`."""
+        super().close()
+        if self.game is not None and self._is_in_hand:
+            is_certain = self.game.hand_traffic.finish(self._hand_ticket, is_change=self._changes_hand)
+            self.has_overlapped_joins = is_certain and not self.is_certain
+            self._is_in_hand = False
 
     def __str__(self) -> str:
         return f"{self.request.method} {self.request.path}"
@@ -239,8 +258,11 @@ class ExchangeChecker:
             table = pending.game or self.tables.table(game.game_id)
             left = self._seconds_left(game, response.at)
             table.shown_turns.on_view(game, viewer, response.at)
-            found = table.on_view(game, viewer, request.at, response.at, left, is_certain=pending.is_certain)
+            is_certain = pending.is_certain or (pending.has_overlapped_joins and table.is_after_joins(game))
+            found = table.on_view(game, viewer, request.at, response.at, left, is_certain=is_certain)
             yield from map(self._house_departure, found)
+            if not found and (contradictory := contradiction(game)):
+                yield self._house_departure(contradictory)
 
     def _house_departure(self, violation: Violation) -> Departure:
         """A violation that the referee has found, with the names of the players in place of their GUIDs."""

@@ -13,10 +13,13 @@ OUT_OF_TURN_STATUSES: Final = frozenset({403, 409})
 
 
 class ShownTurn(NamedTuple):
-    """When a turn was shown, the bets that are valid by what was shown, and the chips of the player."""
+    """When a turn was shown, the bets that are valid by what was shown, and the chips of the player.
+
+    There are no valid bets if what was shown contradicts itself.
+    """
 
     at: float
-    legal: Legal
+    legal: Legal | None
     stack: int
 
 
@@ -43,7 +46,8 @@ class ShownTurns:
         player = game.turn.player_id
         if player:
             stack = next((each.wealth for each in game.table if each.player_id == player), 0)
-            self._shown[player] = ShownTurn(now, _shown_legal(game, stack), stack)
+            legal = None if contradiction(game) else _shown_legal(game, stack)
+            self._shown[player] = ShownTurn(now, legal, stack)
             self._refused.discard(player)
         if viewer:
             self._clauses[viewer] = "holdem-4.13"
@@ -80,8 +84,17 @@ class ShownTurns:
         found = f"a bet of {act.amount} by {act.user}, folded with the reason: {reason}"
         if shown is None:
             return Violation("holdem-4.7", found, "a valid bet")
-        clause = invalid_bet_clause(shown.legal, act.amount, shown.stack)
-        return None if clause is None else Violation(clause, found, allowed_bets(shown.legal))
+        if shown.legal is None or (clause := invalid_bet_clause(shown.legal, act.amount, shown.stack)) is None:
+            return None
+        return Violation(clause, found, allowed_bets(shown.legal))
+
+
+def contradiction(game: Game) -> Violation | None:
+    """Return what contradicts itself in a game that is shown, whatever came before: less to match than a bet."""
+    highest = max((player.bet_so_far for player in game.table), default=0)
+    if not game.turn.player_id or game.turn.bet_to_player >= highest:
+        return None
+    return Violation("holdem-5.10", f"bet_to_player {game.turn.bet_to_player}", f"{highest}, the highest bet, or more")
 
 
 def _shown_legal(game: Game, stack: int) -> Legal:
