@@ -28,7 +28,7 @@ def test_bytes_follow_where_they_differ_from_the_text() -> None:
     ]
 
 
-def test_faults_that_differ_in_numbers_alone_are_shown_once_and_counted() -> None:
+def test_faults_that_differ_in_values_alone_are_shown_once_and_counted() -> None:
     def fault(clause: str, found: str) -> Fault:
         return Fault(Verdict(HOUSE, Violation(clause, found, "20")), 1)
 
@@ -38,9 +38,12 @@ def test_faults_that_differ_in_numbers_alone_are_shown_once_and_counted() -> Non
     assert repeated.is_new(fault("holdem-5.11", "'2026-01-01T10:00:00' as expiry"))
     assert not repeated.is_new(fault("holdem-5.11", "'2026-01-01T10:00:15' as expiry"))
     assert not repeated.is_new(fault("holdem-6.8", found[0]))
+    cards = ["9D TS for ann", "AH QS for ann"]
+    assert [repeated.is_new(fault("holdem-5.6", each)) for each in cards] == [True, False]
     assert [line.plain for line in repeated.render()] == [
         "✗ and 2 more: the house breaks holdem-6.8: found 10 as minimum_raise of j1; allowed: 20",
         "✗ and 1 more: the house breaks holdem-5.11: found '2026-01-01T10:00:00' as expiry; allowed: 20",
+        "✗ and 1 more: the house breaks holdem-5.6: found 9D TS for ann; allowed: 20",
     ]
 
 

@@ -29,12 +29,12 @@ MAX_SHOWN_BYTES: Final = 48
 """At most this many bytes of a line are shown."""
 
 
-NUMBER_PATTERN: Final = re.compile(r"(?<!\w)-?\d[\w:.+-]*")
-"""A number, time or GUID in a verdict."""
+VALUE_PATTERN: Final = re.compile(r"(?<!\w)(?:-?\d[\w:.+-]*|[TJQKA][HDSC]\b)")
+"""A number, time, GUID or card in a verdict."""
 
 
 class RepeatedFaults:
-    """Faults that are shown once and counted: those whose verdicts differ in numbers alone."""
+    """Faults that are shown once and counted: those whose verdicts differ in numbers and cards alone."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -42,7 +42,7 @@ class RepeatedFaults:
 
     def is_new(self, fault: Fault) -> bool:
         """Count a fault; return whether it is the first of its kind."""
-        kind = NUMBER_PATTERN.sub("0", verdict_sentence(fault))
+        kind = VALUE_PATTERN.sub("0", verdict_sentence(fault))
         self._first.setdefault(kind, fault)
         self._counts[kind] += 1
         return self._counts[kind] == 1
