@@ -257,6 +257,26 @@ def test_table_that_has_noticed_that_a_player_is_gone_is_judged_again() -> None:
     assert table.broken(1) == [(HOUSE, "oldmaid-6.6")]
 
 
+def test_table_that_lists_a_player_as_gone_is_judged_at_once() -> None:
+    """oldmaid-6.6"""
+    table = Table().seated()
+    table.link(0).on_end_of_input(CLIENT, 2.0)
+    table.asks(1, '{"cmd": "status"}')
+    table.answers(1, '{"in": [], "out": ["bob", "ann"]}')
+    assert table.broken(1) == [(HOUSE, "oldmaid-6.6")]
+
+
+def test_discard_is_accepted_with_the_message_ok() -> None:
+    """oldmaid-2.3"""
+    table = Table().seated()
+    for player, card in ((0, "spades"), (1, "hearts"), (0, "clubs")):
+        table.asks(player, '{"cmd": "draw"}')
+        table.answers(player, f'{{"result": "ok", "card": ["3", "{card}"]}}')
+    table.asks(0, '{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": "false"}')
+    table.answers(0, '{"result": "ok"}')
+    assert table.broken(0) == [(HOUSE, "oldmaid-2.3")]
+
+
 def test_player_faults_visible_to_the_table() -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')

@@ -40,7 +40,7 @@ class ObservedGame(FollowedGame[Referee]):
         self.listed = listed
         self.informed: set[str] = set()
         """The nicks of the players to whom the list has been sent."""
-        self._has_lost_player = False  # and the table may not have noticed
+        self._unnoticed: set[str] = set()  # players who are gone, which the table may not have noticed
 
     def on_message(
         self, sender: Party, receiver: Party, message: Message | Violation, *, is_certain: bool = True
@@ -54,9 +54,9 @@ class ObservedGame(FollowedGame[Referee]):
             return ()
         found = self.referee.on(Sent(sender, receiver, message))
         self.games = self.referee.finished_count
-        is_certain = is_certain and not self._has_lost_player
-        if isinstance(message, Standing) and not found:
-            self._has_lost_player = False  # it lists the player as out
+        if isinstance(message, Standing):
+            self._unnoticed.difference_update(message.outside)
+        is_certain = is_certain and not self._unnoticed
         if not is_certain and any(verdict.party == TABLE for verdict in found):
             self.stop_following()
             return ()
@@ -68,7 +68,7 @@ class ObservedGame(FollowedGame[Referee]):
             self.stop_following()  # pending requests may precede or follow the disconnect
         elif self.referee is not None:
             self.referee.on(Disconnected(TABLE, nick))
-            self._has_lost_player = True
+            self._unnoticed.add(nick)
 
 
 class ObservedTable:

@@ -220,6 +220,8 @@ class Referee:
             case Draw(), Reply():
                 self._check_draw(player, self.game, answer)
             case Discard(), Reply():
+                if accepted and answer.message != "ok":
+                    self._blame(TABLE, "oldmaid-2.3", f"{answer} as the answer to a discard", 'the message "ok"')
                 self._check_discard(player, self.game, request, accepted=accepted)
             case OutOfCards(), Reply():
                 self._check_out_of_cards(player, self.game, accepted=accepted)
