@@ -1,12 +1,14 @@
 """Verdicts of a tap name the order of bytes, or another spelling, where only that explains what was said."""
 
+from collections.abc import Iterable
 from struct import pack
 
 import pytest
 
+from croupier.conformance.conversation import Fault
 from croupier.conformance.tap.explained_conversation import MAX_LOG_BYTES, ExplainedConversation
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.rooms import find_room
+from croupier.rooms import HOUSE_ROOMS
 
 HUNDRED, FIFTY = pack(">i", 100), pack(">i", 50)
 
@@ -35,13 +37,17 @@ SURRENDER = (
 WRONG_BET = (*SURRENDER[:2], (CLIENT, b"BET" + pack("<i", 100)), (HOUSE, b"ERR" + pack(">i", 400)))
 
 
+def described(faults: Iterable[Fault]) -> list[str]:
+    """The verdicts, each with its end and without what is allowed."""
+    ends = {HOUSE: "house", CLIENT: "client"}
+    return [f"{ends[fault.verdict.party]} {fault.verdict.violation}".partition(";")[0] for fault in faults]
+
+
 def verdicts(room: str, *pieces: tuple[int, bytes]) -> list[str]:
-    """The verdicts on a conversation, each with its end and without what is allowed."""
-    conversation, found = ExplainedConversation(find_room(room)), []
+    """The verdicts on a conversation."""
+    conversation, found = ExplainedConversation(HOUSE_ROOMS[room]), []
     for side, data in pieces:
-        for fault in conversation.on_data(side, data, 0.0):
-            end = "house" if fault.verdict.party == HOUSE else "client"
-            found.append(f"{end} {fault.verdict.violation}".partition(";")[0])
+        found += described(conversation.on_data(side, data, 0.0))
         conversation.forget()
     return found
 
@@ -81,6 +87,29 @@ def test_verdict_names_the_order_of_bytes(
     room: str, pieces: tuple[tuple[int, bytes], ...], expected: list[str]
 ) -> None:
     assert verdicts(room, *pieces) == expected
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        (b"MOVS", ["client blackjack-2.4: found 'MOVS' (it sends characters of one byte)"]),
+        (b"MOV", []),
+        (b"MOV\0", []),
+    ],
+)
+def test_client_that_leaves_within_a_message_is_blamed_if_it_is_whole_in_another_spelling(
+    rest: bytes, expected: list[str]
+) -> None:
+    conversation = ExplainedConversation(HOUSE_ROOMS["blackjack"])
+    for side, data in (*SURRENDER[:4], (CLIENT, rest)):
+        conversation.on_data(side, data, 0.0)
+        conversation.forget()
+    assert described(conversation.on_disconnect(CLIENT, 9.0)) == expected
+
+
+def test_limit_and_a_little_more_is_no_other_spelling() -> None:
+    pieces = (*BUST_GAME[:4], (CLIENT, b"ANTE " + pack(">i", 1 << 30)))  # 2.0 as a floating-point number
+    assert verdicts("sevenhalf", *pieces) == ["client sevenhalf-7.3: found ANTE 1073741824"]
 
 
 def test_no_cause_is_sought_in_a_long_conversation() -> None:
