@@ -101,6 +101,21 @@ def test_invalid_bet_after_a_right_view_alone_is_held_against_the_player() -> No
     assert table.is_misleading
 
 
+def test_expiry_of_a_turn_does_not_change() -> None:
+    table = FollowedTable()
+    table.start_following()
+    table.on_join("ann", 0.0, is_certain=True)
+    table.on_join("bob", 0.1, is_certain=True)
+    later = replace(FIRST_HAND, turn=replace(FIRST_HAND.turn, expiry="2026-01-01T00:00:16Z"))
+    found = [table.on_view(shown, "", 0.2, 0.2, None, is_certain=True) for shown in (FIRST_HAND, FIRST_HAND, later)]
+    assert [[str(violation) for violation in each] for each in found] == [
+        [],
+        [],
+        ["holdem-5.11: found 2026-01-01T00:00:16Z; allowed: the same expiry as before, 2026-01-01T00:00:15Z"],
+    ]
+    assert table.on_view(later, "", 9.0, 9.0, None, is_certain=True) == (), "the turn may have timed out"
+
+
 def test_act_is_out_of_turn_only_while_no_turn_may_have_been_shown() -> None:
     tables = FollowedTables()
     turns = tables.table("game").shown_turns

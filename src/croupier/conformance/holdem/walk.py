@@ -13,6 +13,7 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation
 from croupier.conformance.holdem.endpoint import FOLD, bet
+from croupier.conformance.holdem.expiries import ShownExpiries
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount
 from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
 from croupier.conformance.results import Outcome
@@ -39,14 +40,6 @@ class DeviationTrace(NamedTuple):
     deviation: HttpDeviation
     lines: Sequence[DialogueLine]
     steps: Sequence[WalkStep]
-
-
-class Turn(NamedTuple):
-    """A turn of a walk: the number of the hand, the player, and how often the player has acted in it before."""
-
-    hand: int
-    player: str
-    acts: int
 
 
 class Walk:
@@ -80,8 +73,7 @@ class Walk:
         self._game = ""
         self._hands = 0
         self.observed_hands: list[ObservedHand] = []  # those whose hole cards were read at their beginning
-        self._expiry_by_turn: dict[Turn, str] = {}
-        self._turn_by_expiry: dict[str, Turn] = {}
+        self._expiries = ShownExpiries()
 
     def judged_counts(self) -> Counter[str]:
         """Return how often each clause was judged."""
@@ -129,7 +121,8 @@ class Walk:
         for violation in self._referee.on_shown(viewer, game):
             self.context.add_violation(violation)
         self._check_hidden_cards()
-        self._check_expiry(game)
+        if (changed := self._expiries.check(self._referee, game)) is not None:
+            self.context.add_violation(changed)
         return game
 
     def _check_hidden_cards(self) -> None:
@@ -140,19 +133,6 @@ class Walk:
             shown = {role: card_names(hole) for role, hole in hands.items()}
             self.context.check_hidden_cards(shown, self._checked_responses, card_names(observed.board))
         self._checked_responses = len(self.context.responses)
-
-    def _check_expiry(self, game: Game) -> None:
-        """Check that a turn keeps its expiry, and that no other turn of the game has the same one."""
-        observed, player, expiry = self._referee.game, game.turn.player_id, game.turn.expiry
-        if observed is None or self._referee.is_lost or player != self._referee.player_to_act():
-            return
-        acts = sum(observed.players[seat] == player for _, seat, _ in observed.actions)
-        turn = Turn(self._referee.hand_count, player, acts)
-        before = self._expiry_by_turn.setdefault(turn, expiry)
-        if before != expiry:
-            self.context.add_deviation("holdem-5.11", f"the same expiry as before, {before}", expiry)
-        elif self._turn_by_expiry.setdefault(expiry, turn) != turn:
-            self.context.add_deviation("holdem-5.11", "an expiry that no other turn has", f"{expiry} once more")
 
     def _report(self, player: str, request: HoldemRequest, status: int) -> None:
         """Report a request of a player and the status of its response to the referee."""

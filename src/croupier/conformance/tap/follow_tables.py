@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from croupier.conformance.holdem.deviations import default_outcome
+from croupier.conformance.holdem.expiries import ShownExpiries
 from croupier.conformance.holdem.schema import GUID_PATTERN
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
@@ -91,6 +92,7 @@ class FollowedTable(FollowedGame[Referee]):
         self.is_misleading = False  # whether the last view that was followed was wrong, or may have been
         self.has_no_acts = False  # whether no act has been requested yet
         self._deferred: deque[DeferredUpdate] = deque()
+        self._expiries = ShownExpiries()
 
     # Requests.
 
@@ -194,7 +196,10 @@ class FollowedTable(FollowedGame[Referee]):
         elif found is not None and game.turn.player_id:
             self._turn_clock.update(asked_at, left)
             self._is_doubtful = False
-        return found or ()
+        if found is None or found or not is_certain or self._deferred or self.referee is None:
+            return found or ()
+        changed = self._expiries.check(self.referee, game)
+        return () if changed is None else (changed,)
 
     def is_after_joins(self, game: Game) -> bool:
         """Whether a view of a hand was shown after all joins so far, which it may have overlapped."""
