@@ -98,61 +98,90 @@ def test_tls_is_ignored() -> None:
     assert (exchange.line_count, exchange.violation_counts) == (0, {})
 
 
-def exchanged(exchange: HoldemConnection, at: float, answer: str, body: str) -> None:
+def answered(exchange: HoldemConnection, at: float, answer: str, body: str) -> None:
     exchange.on_data(HOUSE, f"HTTP/1.1 {answer}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode(), at)
 
 
-def asked(exchange: HoldemConnection, at: float, user: str, request: str) -> None:
+def asked(exchange: HoldemConnection, at: float, user: str, request: str, body: str = "") -> None:
     secret = b64encode(f"{user}:hush".encode()).decode()
-    exchange.on_data(CLIENT, f"{request} HTTP/1.1\r\nAuthorization: Basic {secret}\r\n\r\n".encode(), at)
+    headers = f"Authorization: Basic {secret}\r\nContent-Length: {len(body)}"
+    exchange.on_data(CLIENT, f"{request} HTTP/1.1\r\n{headers}\r\n\r\n{body}".encode(), at)
+
+
+ANN, BOB = "5a15e825-01e9-40e5-99a3-3a8fc840e760", "297a7592-8734-4d11-a695-074915901a41"
+GAME = "fad352ad-6023-4661-98f6-3f7e8ca78133"
+
+
+def shown(*players: tuple[str, int], turn: str = "", to_match: int = 20) -> str:
+    """A game with these players and bets."""
+    table = [
+        {
+            "playerID": guid,
+            "handle": guid,
+            "state": "active",
+            "wealth": 10_000 - bet,
+            "bet_so_far": bet,
+            "small_blind": bet == 10,
+        }
+        for guid, bet in players
+    ]
+    amounts = {"bet_so_far": 10, "bet_to_player": to_match, "minimum_raise": 20, "expiry": "2026-01-01T00:00:15Z"}
+    idle = {"bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
+    game = {
+        "gameID": GAME,
+        "table": table,
+        "turn": {"playerID": turn, **(amounts if turn else idle)},
+        "cards": {"hole": ["AS", "KD"] if turn else [], "flop": None, "turn": None, "river": None},
+        "pots": [{"size": sum(bet for _, bet in players), "players": [guid for guid, bet in players if bet]}],
+    }
+    return json.dumps(game)
+
+
+def seated() -> tuple[HoldemConnection, HoldemConnection]:
+    """The connections of ann, who is seated, and of bob; both have asked: bob for a seat, and ann for the game."""
+    checker = ExchangeChecker()
+    anns, bobs = HoldemConnection(checker), HoldemConnection(checker)
+    for exchange, user, guid in ((anns, "ann", ANN), (bobs, "bob", BOB)):
+        asked(exchange, 0.0, user, "POST /users/")
+        answered(exchange, 0.1, "201 Created", f'"{guid}"')
+    asked(anns, 0.2, "ann", f"GET /games/{GAME}")
+    answered(anns, 0.3, "200 OK", shown())
+    asked(anns, 0.4, "ann", f"POST /games/{GAME}/players/")
+    answered(anns, 0.5, "201 Created", f'"{ANN}"')
+    asked(bobs, 0.6, "bob", f"POST /games/{GAME}/players/")
+    asked(anns, 0.6, "ann", f"GET /games/{GAME}")
+    answered(bobs, 0.7, "201 Created", f'"{BOB}"')
+    return anns, bobs
 
 
 def test_view_that_overlaps_a_join_is_judged_if_it_shows_the_hand_of_all_players() -> None:
-    checker = ExchangeChecker()
-    anns, bobs = HoldemConnection(checker), HoldemConnection(checker)
-    ann, bob = "5a15e825-01e9-40e5-99a3-3a8fc840e760", "297a7592-8734-4d11-a695-074915901a41"
-    game = "fad352ad-6023-4661-98f6-3f7e8ca78133"
-
-    def body(*players: tuple[str, int], turn: str = "", to_match: int = 0) -> str:
-        table = [
-            {
-                "playerID": guid,
-                "handle": guid,
-                "state": "active",
-                "wealth": 10_000 - bet,
-                "bet_so_far": bet,
-                "small_blind": bet == 10,
-            }
-            for guid, bet in players
-        ]
-        expiry = "2026-01-01T00:00:15Z" if turn else ""
-        shown = {
-            "gameID": game,
-            "table": table,
-            "turn": {
-                "playerID": turn,
-                "bet_so_far": 10 if turn else 0,
-                "bet_to_player": to_match,
-                "minimum_raise": 20 if turn else 0,
-                "expiry": expiry,
-            },
-            "cards": {"hole": ["AS", "KD"] if turn else [], "flop": None, "turn": None, "river": None},
-            "pots": [{"size": sum(bet for _, bet in players), "players": [guid for guid, bet in players if bet]}],
-        }
-        return json.dumps(shown)
-
-    for exchange, user, guid in ((anns, "ann", ann), (bobs, "bob", bob)):
-        asked(exchange, 0.0, user, "POST /users/")
-        exchanged(exchange, 0.1, "201 Created", f'"{guid}"')
-    asked(anns, 0.2, "ann", f"GET /games/{game}")
-    exchanged(anns, 0.3, "200 OK", body())
-    asked(anns, 0.4, "ann", f"POST /games/{game}/players/")
-    exchanged(anns, 0.5, "201 Created", f'"{ann}"')
-    asked(bobs, 0.6, "bob", f"POST /games/{game}/players/")
-    asked(anns, 0.6, "ann", f"GET /games/{game}")
-    exchanged(bobs, 0.7, "201 Created", f'"{bob}"')
-    exchanged(anns, 0.8, "200 OK", body((ann, 10), (bob, 20), turn=ann, to_match=10))
+    anns, _ = seated()
+    answered(anns, 0.8, "200 OK", shown((ANN, 10), (BOB, 20), turn=ANN, to_match=10))
     assert anns.violation_counts == {(HOUSE, "holdem-5.10"): 1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "players", "turn", "faults"),
+    [
+        ("400 No", ((ANN, 20), (BOB, 10)), BOB, {(CLIENT, "holdem-4.4"): 1, (HOUSE, "holdem-4.4"): 1}),
+        ("201 Created", ((ANN, 20), (BOB, 20)), BOB, {(CLIENT, "holdem-4.4"): 1}),
+        ("400 No", ((ANN, 10), (BOB, 20)), ANN, {(CLIENT, "holdem-4.4"): 1}),
+    ],
+    ids=["folded", "taken", "refused"],
+)
+def test_malformed_act_is_a_fault_of_the_bot_and_changes_nothing(
+    answer: str, players: tuple[tuple[str, int], ...], turn: str, faults: object
+) -> None:
+    anns, _ = seated()
+    answered(anns, 0.8, "200 OK", shown((ANN, 10), (BOB, 20), turn=ANN))
+    asked(anns, 0.9, "ann", f"POST /games/{GAME}/players/{ANN}/acts/", '{"action": 1, "betAmount": 10.0}')
+    answered(anns, 0.95, answer, "")
+    asked(anns, 0.97, "ann", f"GET /games/{GAME}")
+    body = shown(*players, turn=turn)
+    if (BOB, 10) in players:  # the next hand, in which bob has won the small blind of ann
+        body = body.replace('"wealth": 9980', '"wealth": 9970').replace('"wealth": 9990', '"wealth": 10000')
+    answered(anns, 0.98, "200 OK", body)
+    assert anns.violation_counts == faults
 
 
 TLS_ALERT = bytes.fromhex("15030100020246")

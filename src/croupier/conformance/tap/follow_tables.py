@@ -93,6 +93,7 @@ class FollowedTable(FollowedGame[Referee]):
         self.has_no_acts = False  # whether no act has been requested yet
         self._deferred: deque[DeferredUpdate] = deque()
         self._expiries = ShownExpiries()
+        self._refused_player: Guid | None = None  # whose malformed act was refused, so that nothing may have changed
 
     # Requests.
 
@@ -157,6 +158,10 @@ class FollowedTable(FollowedGame[Referee]):
         if is_done:
             self._turn_clock.start(asked_at)
         return found or ()
+
+    def on_malformed_act(self, player: Guid) -> None:
+        """Process a refused act of wrong form, which changes nothing."""
+        self._refused_player = player
 
     # Views.
 
@@ -255,11 +260,15 @@ class FollowedTable(FollowedGame[Referee]):
         if self.referee is None:
             return None
         if is_certain and not any(one.is_executed for one in self._deferred):
+            folded = self._folded_by_refusal(update)
             try:
                 referee, found = update(self.referee)
             except IllegalMove:  # no state that was shown can lead here
                 self.referee = None
                 return None
+            if found and folded is not None:
+                referee, found = folded, (self._refusal_violation(),)
+            self._refused_player = None
             self._set_referee(None if referee.is_lost else referee)
             self._drop_views_before(since)
             self._retry_deferred()
@@ -276,6 +285,23 @@ class FollowedTable(FollowedGame[Referee]):
             else:
                 self.referee = None
         return None
+
+    def _folded_by_refusal(self, update: RefereeUpdate) -> Referee | None:
+        """Return the referee for which an update is right if a refused act has folded the hand, None if it is not."""
+        player = self._refused_player
+        if self.referee is None or player is None or self.referee.player_to_act() != player:
+            return None
+        folded = deepcopy(self.referee)
+        folded.on_exchange(player, Act(player, "", player, ACTION_FOLD), 201)
+        try:
+            referee, found = update(folded)
+        except IllegalMove:
+            return None
+        return None if found or referee.is_lost else referee
+
+    def _refusal_violation(self) -> Violation:
+        found = f"the hand of {self._refused_player} folded by an act that was refused"
+        return Violation("holdem-4.4", found, "no fold, and still this player's turn")
 
     def _set_referee(self, referee: Referee | None) -> None:
         """Set the referee and count hands."""

@@ -57,11 +57,11 @@ class HoldemPending(PendingRequest[ObservedRequest, FollowedTable]):
     """
 
     def __init__(self, request: ObservedRequest, command: HoldemRequest | RequestRefused | None) -> None:
-        super().__init__(request, is_change=isinstance(command, Open | Join | Act | Leave))
+        super().__init__(request, is_change=isinstance(command, Open | Join | Act | Leave | RequestRefused))
         self.command = command
         self.act_clause: str | None = None
         self.has_overlapped_joins = False
-        self._changes_hand = isinstance(command, Act | Leave)
+        self._changes_hand = isinstance(command, Act | Leave | RequestRefused)
         self._hand_ticket: int | None = None
         self._is_in_hand = False
 
@@ -122,6 +122,10 @@ class ExchangeChecker:
         match command:
             case Act() if pending.game is not None:
                 yield from self._check_act(pending.game, command, pending, response)
+            case RequestRefused(clause="holdem-4.4") if pending.game is not None and is_done:
+                pending.game.stop_following()  # some servers read more acts than the document has (holdem-4.17)
+            case RequestRefused(clause="holdem-4.4") if pending.game is not None:
+                pending.game.on_malformed_act(request.path_segments[3])
             case Leave() if is_done and pending.game is not None:
                 pending.game.on_leave(command.player, response.at, is_certain=pending.is_certain)
             case Join() | Open() if is_done:
@@ -155,7 +159,8 @@ class ExchangeChecker:
         is_act = isinstance(command, Act) and response.status < 300
         if is_act and (unusual := judge_act_keys(request.body)):
             yield _client_departure(unusual)
-        if not 400 <= response.status < 500:
+        is_accepted = isinstance(command, RequestRefused) and command.clause == "holdem-4.4" and response.status < 300
+        if not (is_accepted or 400 <= response.status < 500):
             return
         clause = command.clause if isinstance(command, RequestRefused) else refusal_clause(response.body)
         if clause is None and command is not None and request.user in {NOBODY, UNKNOWN_USER}:
