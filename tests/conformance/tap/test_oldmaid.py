@@ -266,6 +266,17 @@ def test_table_that_lists_a_player_as_gone_is_judged_at_once() -> None:
     assert table.broken(1) == [(HOUSE, "oldmaid-6.6")]
 
 
+def test_table_may_list_a_loser_who_has_left_as_out() -> None:
+    """oldmaid-6.6"""
+    table = Table().seated()
+    game = table.link(1).game
+    assert game is not None
+    game._gone.add("ann")
+    table.asks(1, '{"cmd": "status"}')
+    table.answers(1, '{"in": ["bob"], "out": ["ann"]}')
+    assert table.broken(1) == []
+
+
 def test_discard_is_accepted_with_the_message_ok() -> None:
     """oldmaid-2.3"""
     table = Table().seated()

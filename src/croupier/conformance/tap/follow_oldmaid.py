@@ -40,7 +40,8 @@ class ObservedGame(FollowedGame[Referee]):
         self.listed = listed
         self.informed: set[str] = set()
         """The nicks of the players to whom the list has been sent."""
-        self._unnoticed: set[str] = set()  # players who are gone, which the table may not have noticed
+        self._gone: set[str] = set()  # players who have left
+        self._unnoticed: set[str] = set()  # those of them whom the table may take for present
 
     def on_message(
         self, sender: Party, receiver: Party, message: Message | Violation, *, is_certain: bool = True
@@ -56,6 +57,7 @@ class ObservedGame(FollowedGame[Referee]):
         self.games = self.referee.finished_count
         if isinstance(message, Standing):
             self._unnoticed.difference_update(message.outside)
+            is_certain = is_certain and not self._is_right_about_others(message)
         is_certain = is_certain and not self._unnoticed
         if not is_certain and any(verdict.party == TABLE for verdict in found):
             self.stop_following()
@@ -68,7 +70,19 @@ class ObservedGame(FollowedGame[Referee]):
             self.stop_following()  # pending requests may precede or follow the disconnect
         elif self.referee is not None:
             self.referee.on(Disconnected(TABLE, nick))
+            self._gone.add(nick)
             self._unnoticed.add(nick)
+
+    def _is_right_about_others(self, found: Standing) -> bool:
+        """Whether a standing is right about those who have not left: where the others stand, tables disagree."""
+        game = None if self.referee is None else self.referee.game
+        if game is None or not self._gone:
+            return False
+        wanted = game.standing
+        return all(
+            [nick for nick in one if nick not in self._gone] == [nick for nick in other if nick not in self._gone]
+            for one, other in ((found.inside, wanted.inside), (found.outside, wanted.outside))
+        )
 
 
 class ObservedTable:
