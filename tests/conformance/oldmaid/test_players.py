@@ -143,6 +143,15 @@ def test_a_player_that_leaves_when_it_is_out_fails_by_the_answer_that_is_missing
     assert [clause for _, clause, _ in failed(results)] == ["oldmaid-7.9"]
 
 
+def test_a_player_that_leaves_soon_after_it_is_out_is_found() -> None:
+    async def leaves_soon(values: Mapping[str, object]) -> None:
+        await tries_again(values)
+        await asyncio.sleep(0.1)
+
+    results = run(leaves_soon, "oldmaid/7.16/out-answers-later")
+    assert [clause for _, clause, _ in failed(results)] == ["oldmaid-7.16"]
+
+
 def test_cases_share_the_games_that_they_need() -> None:
     starts: list[Mapping[str, object]] = []
 
