@@ -389,9 +389,35 @@ def test_player_loses_when_all_others_are_out() -> None:
     assert fixture.player.view.out_seats == (2, 0)
 
 
+def left_alone(name: str) -> PlayerFixture:
+    """A player that holds one card and can reach nobody: one player has answered out, the other one has left."""
+    return ring().draw_card(name, "last_card").left(OUT).on(Joined(-2)).on(Left(-2))
+
+
 def test_player_left_alone_by_a_disconnect_has_not_lost() -> None:
-    fixture = ring().draw_card("joker maid", "last_card").left(OUT).on(Joined(-2)).on(Left(-2))
+    assert left_alone("3 spades").player.result == PlayerResult("ended", None, "nobody is left to play with")
+
+
+def test_player_left_alone_with_the_old_maid_has_lost_if_the_table_lists_the_others_as_out() -> None:
+    fixture = left_alone("joker maid")
+    assert (fixture.player.result, fixture.sent) == (None, [(TABLE, Status())])
+    fixture.table(Standing(("me",), ("left", "right")))
+    assert fixture.player.result == PlayerResult("lost")
+
+
+def test_player_left_alone_with_the_old_maid_has_not_lost_if_the_table_lists_another_one_as_in() -> None:
+    fixture = left_alone("joker maid").table(Standing(("right", "me"), ("left",)))
     assert fixture.player.result == PlayerResult("ended", None, "nobody is left to play with")
+    assert fixture.player.is_exhausted
+
+
+def test_player_left_alone_while_it_discards_its_last_pair_may_have_lost() -> None:
+    fixture = PlayerFixture("right", "me", pause=0.0).on(Joined(RIGHT)).draw_card("joker maid").left(OK)
+    fixture.draw_card("3 spades").left(OK).right(Offer(1)).on(Submitted(Pick(0))).right(card("3 clubs"))
+    assert fixture.sent == [(TABLE, Discard((("3", "spades"), ("3", "clubs")), "false"))]
+    assert fixture.on(Left(RIGHT)).on(Left(LEFT)).player.result is None
+    assert fixture.table(THROWN).sent == [(TABLE, Status())]
+    assert fixture.table(Standing(("me",), ("right",))).player.result == PlayerResult("lost")
 
 
 def test_last_table_error_is_the_reason() -> None:

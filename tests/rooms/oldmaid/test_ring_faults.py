@@ -143,6 +143,9 @@ def check_survivors(network: Network, dead: Node) -> None:
                 assert game.is_void or game.standing.inside == (node.name,), network.describe_results()
             case "out":
                 assert network.ranking[result.place - 1 :][:1] in ([], [node.name]), network.describe_results()
+            case "lost" if result.place is None:  # nobody was there to answer its last offers
+                assert node.player.hand == [JOKER]
+                assert game.standing.inside == (node.name,), network.describe_results()
             case "lost":
                 assert node.name == network.ranking[-1], network.describe_results()
             case "ended":

@@ -186,13 +186,22 @@ class RingMember:
         self._table.draw()
 
     def _finish_alone(self) -> PlayerResult | None:
-        """Handle that no other player is left (oldmaid-7.11, oldmaid-9.10)."""
-        others = len(self._table.players) - 1
-        if self._table.has_reported_out:
+        """Handle that no other player is left (oldmaid-7.11, oldmaid-9.10).
+
+        A player that keeps the old maid alone asks the table whether the others were out before they left; the answer
+        ends the game if they were.
+        """
+        table, others = self._table, len(self._table.players) - 1
+        if table.has_reported_out:
             self._turn.stage = TurnStage.ELSEWHERE
             return None
         if self._out_count == others:
             return PlayerResult("lost", others + 1)
+        if table.is_waiting:
+            return None  # the answer may change the hand
+        if table.has_only_old_maid and table.standing is None:
+            table.poll()
+            return None
         return PlayerResult("ended", reason="nobody is left to play with")
 
     def _pass_on(self, peer: Peer, now: float) -> None:

@@ -13,7 +13,8 @@ class PlayerResult(Struct, frozen=True, gc=False):
     """The result of a game for the player.
 
     The outcome is `out` if the player has no cards left, `lost` if all others are out, and `ended` if the game could
-    not be finished; `reason` says why. `place` counts from 1, the winner; it is None if it is unknown.
+    not be finished; `reason` says why. `place` counts from 1, the winner; it is None if it is unknown: a player that
+    the others left alone with the old maid does not know whether all of them had finished.
 
     Example:
         >>> result = PlayerResult("out", place=1)

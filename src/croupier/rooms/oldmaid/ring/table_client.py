@@ -10,7 +10,7 @@ from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.session import Effect, Notify, Peer, Send
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, Card, WireCard, pair_of, to_wire
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, WireCard, pair_of, to_wire
 from croupier.rooms.oldmaid.ring.player_events import (
     CardDrawn,
     HandEmptied,
@@ -112,6 +112,11 @@ class TableClient:
         return bool(self._requests)
 
     @property
+    def has_only_old_maid(self) -> bool:
+        """Whether the old maid is the last card, and none can be drawn."""
+        return self.is_deck_empty and self.hand == [JOKER]
+
+    @property
     def is_reporting_out(self) -> bool:
         """Whether the table owes the answer to `out_of_cards`."""
         return OutOfCards() in self._requests
@@ -158,7 +163,7 @@ class TableClient:
         self._request(OutOfCards())
 
     def poll(self) -> None:
-        """Send `status` (oldmaid-7.16)."""
+        """Send `status` (oldmaid-7.11, oldmaid-7.16)."""
         self.polls_at = None
         self._request(Status())
 
@@ -244,7 +249,7 @@ class TableClient:
         if place is not None and (before is None or nick not in before.outside):
             self._notify(PlaceAnnounced(place))
         if len(standing.inside) <= 1:
-            return PlayerResult("out", place)
+            return PlayerResult("out" if self.has_reported_out else "lost", place)
         self.polls_at = now + self._options.poll_seconds
         return None
 
