@@ -20,14 +20,29 @@ SECTIONS = {"kuhn": "kuhn/4", "sevenhalf": "sevenhalf/5", "blackjack": "blackjac
 """Cases in which every message of a room comes up."""
 
 
-def run(room: str, selection: str, habit: Habit, say: Callable[[Result | str], None] = lambda _: None) -> Report:
-    """Test a server of ours with a habit, in simulated time."""
+def run(
+    room: str,
+    selection: str,
+    habit: Habit,
+    say: Callable[[Result | str], None] = lambda _: None,
+    *,
+    dialect: str = "document",
+) -> Report:
+    """Test a server of ours with a habit as if it spoke a dialect, in simulated time."""
 
     async def story() -> Report:
         server = await open_house(room, 0, habit, lucky())
         port = server.sockets[0].getsockname()[1]
         try:
-            plan = Plan(room=HOUSE_ROOMS[room], role="server", selection=selection, port=port, timeout=1.0)
+            options = HOUSE_ROOMS[room].settings(dialect=dialect) if dialect != "document" else None
+            plan = Plan(
+                room=HOUSE_ROOMS[room],
+                role="server",
+                selection=selection,
+                port=port,
+                known_options=options,
+                timeout=1.0,
+            )
             return await check(plan, say, time.time())
         finally:
             server.close()
@@ -113,6 +128,27 @@ def test_what_only_some_messages_are_in_is_no_dialect() -> None:
     assert "the server sends only a part of its messages so; from here on they are read as they are" in news
     found = {(str(result.failure.cause), result.failure.actual[:4]) for result in report.results if result.failure}
     assert found == {("it sends its integers with the least significant byte first", "STBT")}
+
+
+@pytest.mark.parametrize(("room", "dialect"), [("blackjack", "char8"), ("sevenhalf", "lenient")])
+def test_a_server_that_does_not_speak_the_given_dialect_has_one_cause(room: str, dialect: str) -> None:
+    report = run(room, room, bytes, dialect=dialect)
+    assert (
+        report.stopped_reason == f"the server does not speak the dialect {dialect}: test it without --dialect {dialect}"
+    )
+    assert len(report.results) < len(find_suite(HOUSE_ROOMS[room], "server").cases) / 10
+    assert {str(result.failure.cause) for result in report.results if result.failure} == {
+        f"it does not speak the dialect {dialect}: the same messages pass without --dialect {dialect}"
+    }
+
+
+def test_a_server_that_fails_in_every_dialect_is_tested_in_the_given_one() -> None:
+    news: list[Result | str] = []
+    report = run(
+        "sevenhalf", "sevenhalf/4", lambda data: data.replace(b"STBT", b"STRT"), news.append, dialect="lenient"
+    )
+    assert report.stopped_reason == ""
+    assert sorted(news, key=str) == sorted(report.results, key=str)
 
 
 def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,8 @@ from pathlib import Path
 from ssl import SSLContext
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
+
+from msgspec import structs
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.case_runner import CaseRunner
@@ -32,6 +35,14 @@ DIALECT_THRESHOLD_CASES: Final = 3
 
 MAX_STACKED_DIALECTS: Final = 3
 """At most this many dialects are combined."""
+
+MIN_DOUBT_RESULTS: Final = 8
+MIN_DOUBT_SHARE: Final = 1 / 3
+"""A given dialect is in doubt once this share of the results are no passes, of at least this many."""
+
+MAX_PROBED_MISSES: Final = 6
+MAX_PROBED_PASSES: Final = 3
+"""How many cases of either kind are run without a dialect that is in doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +88,16 @@ class Plan:
         return find_suite(self.room, self.role)
 
     @property
+    def given_dialect(self) -> str:
+        """The dialect of the room that the program is said to speak, empty if that is the default."""
+        options = self.known_options
+        return "" if options is None or options.dialect == type(options)().dialect else str(options.dialect)
+
+    def without_dialect(self) -> "Plan":
+        """Return the same plan for a program that speaks the default dialect."""
+        return replace(self, known_options=replace(self.known_options, dialect=type(self.known_options)().dialect))
+
+    @property
     def cases(self) -> Sequence[Case]:
         """The selected cases, in the order in which they run. Raises ValueError if there are none."""
         return sorted(select(self.suite.cases, self.selection), key=lambda case: case.rank)
@@ -98,7 +119,8 @@ class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause.
 
     A dialect is given up if many failures show messages that are not in it. `has_begun` is set once the program has
-    been looked at for the first time. `learned` is what the last bench has learned. Results are passed on to
+    been looked at for the first time. `learned` is what the last bench has learned. `doubts_given_dialect`: so few
+    cases have passed that the program may not speak the dialect that the plan has given. Results are passed on to
     `on_result`.
     """
 
@@ -108,6 +130,7 @@ class DialectSearch:
         self.found = asyncio.Event()
         self.has_begun = False
         self.learned: Any = None
+        self.doubts_given_dialect = False
         self.on_result = on_result
         self._plan = plan
         self._dialect_count = 0
@@ -115,6 +138,7 @@ class DialectSearch:
         self._results_by_cause: dict[str, list[Result]] = {}
         self._refuted: list[str] = []
         self._refuted_dialects: set[str] = set()
+        self._may_doubt = bool(plan.given_dialect)
 
     @property
     def max_failures(self) -> int | None:
@@ -133,6 +157,7 @@ class DialectSearch:
         """Record the result of a case."""
         self.results[result.case] = result
         self.on_result(result)
+        self._look_at_given_dialect()
         cause = result.failure.cause if result.outcome is Outcome.FAIL and result.failure is not None else None
         if cause is None:
             return
@@ -156,6 +181,52 @@ class DialectSearch:
             return None
         known = self.dialect.description.split(CONJUNCTION)
         return again.description if again.description in known else None
+
+    @property
+    def _missed(self) -> Sequence[str]:
+        """The cases that have not passed, although they apply to the program."""
+        return [
+            result.case for result in self.results.values() if result.applies and result.outcome is not Outcome.PASS
+        ]
+
+    def _look_at_given_dialect(self) -> None:
+        """Doubt the given dialect, once, if few cases have passed in it."""
+        count = len(self.results)
+        if self._may_doubt and count >= MIN_DOUBT_RESULTS and len(self._missed) >= MIN_DOUBT_SHARE * count:
+            self._may_doubt = False
+            self.doubts_given_dialect = True
+            self.found.set()
+
+    async def _speaks_default(self, cases: Sequence[Case]) -> bool:
+        """Whether cases pass in the default dialect that do not pass in the given one, and all those that do."""
+        passed = [result.case for result in self.results.values() if result.outcome is Outcome.PASS]
+        missed = self._missed[:MAX_PROBED_MISSES]
+        probed = {*missed, *passed[:MAX_PROBED_PASSES]}
+        plan = self._plan.without_dialect()
+        probe = DialectSearch(plan, lambda _: None)
+        probe.has_begun = True
+        await _run_cases(plan, [case for case in cases if case.id in probed], probe, plan.command)
+        outcomes = Counter(result.outcome for result in probe.results.values() if result.applies)
+        return (
+            outcomes[Outcome.FAIL] == 0
+            and outcomes[Outcome.PASS] >= len(probed) - len(missed) + DIALECT_THRESHOLD_CASES
+        )
+
+    async def resolve_doubt(self, cases: Sequence[Case]) -> "RunEnd | None":
+        """Find out whether the program speaks the given dialect; return the end of the run if it does not."""
+        self.doubts_given_dialect = False
+        self.found.clear()
+        if not await self._speaks_default(cases):
+            return None
+        given = self._plan.given_dialect
+        cause = Cause(f"it does not speak the dialect {given}: the same messages pass without --dialect {given}")
+        for case, result in self.results.items():
+            if result.failure is not None:
+                failure = structs.replace(result.failure, cause=cause)
+                self.results[case] = structs.replace(result, failure=failure)
+        return RunEnd(
+            "", f"the {self._plan.role} does not speak the dialect {given}: test it without --dialect {given}"
+        )
 
     def restart(self) -> str:
         """Start again in the detected dialect, or without one that was refuted; return the sentence that reports it."""
@@ -199,9 +270,15 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     clock = asyncio.get_running_loop().time
     start = clock()
     search = DialectSearch(plan, on_result)
-    while (end := await _run_until(_run_cases(plan, cases, search, plan.command), search.found)) is None:
-        on_result(search.restart())
-    if plan.deck_flag:
+    end: RunEnd | None = None
+    while end is None:
+        left = [case for case in cases if case.id not in search.results]
+        end = await _run_until(_run_cases(plan, left, search, plan.command), search.found)
+        if end is None and search.doubts_given_dialect:
+            end = await search.resolve_doubt(cases)
+        elif end is None:
+            on_result(search.restart())
+    if plan.deck_flag and not end.stopped_reason:
         await _run_with_decks(plan, cases, search, on_result)
     if end.stopped_reason:
         on_result(end.stopped_reason)
