@@ -12,6 +12,7 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.oldmaid.answers import ReceivedMessage
+from croupier.conformance.oldmaid.table_bench import LINE_CAUSE
 from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
 from croupier.conformance.program import free_port
 from croupier.conformance.resources import transcripts
@@ -67,6 +68,13 @@ def run(faulty: FaultyTable, selection: str, *, timeout: float = 0.5, **options:
 def test_faulty_table_fails_by_its_clause(faulty: FaultyTable) -> None:
     failures = failed(run(faulty, faulty.selection))
     assert {clause for _, clause, _ in failures} & faulty.clauses, failures
+
+
+def test_a_table_that_reads_line_by_line_has_one_cause() -> None:
+    line_by_line = next(faulty for faulty in FAULTY_TABLES if faulty.name == "wants-line-ends")
+    failures = [result.failure for result in run(line_by_line, "oldmaid/1") if result.failure is not None]
+    assert len(failures) > 3
+    assert {(failure.clause, failure.cause) for failure in failures} == {("oldmaid-1.3", LINE_CAUSE)}
 
 
 @pytest.mark.parametrize("selection", extended(["oldmaid/4", "oldmaid"], 2))

@@ -5,6 +5,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
@@ -53,10 +54,10 @@ type PlayerInput = Message | Violation | bytes
 class ScriptedPlayer:
     """A scripted player at a table, reached by `ends`. Everything sent and received is added to `dialogue`.
 
-    Before each request, `surplus_seconds` are waited for what the table sends without being asked. `referee` judges the
-    game, None before it. `on_send` is called before each judged message. `is_last_readable`: every table knows where
-    the last message ends, and answers it once; `are_all_readable`: that holds for everything that was sent on the
-    connection.
+    Before each request, `surplus_seconds` are waited for what the table sends without being asked. If it `ends_lines`,
+    a line end follows every message, whatever is to be sent. `referee` judges the game, None before it. `on_send` is
+    called before each judged message. `is_last_readable`: every table knows where the last message ends, and answers it
+    once; `are_all_readable`: that holds for everything that was sent on the connection.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class ScriptedPlayer:
         *,
         is_patient: bool,
         surplus_seconds: float,
+        ends_lines: bool,
     ) -> None:
         self.nick = nick
         self.referee: Referee | None = None
@@ -78,6 +80,7 @@ class ScriptedPlayer:
         self._timeout = table.timeout
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
+        self._ends_lines = ends_lines
         self._reader_of_table = MessageReader("player", table.dialect, table.detected_dialect)
         self._own_spans = SpanReader[Message](Wire("table"))
         self._received: deque[ReceivedMessage] = deque()
@@ -125,8 +128,11 @@ class ScriptedPlayer:
         if is_judged:
             self.on_send(self, player_input)
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
+        spans = [*self._own_spans.feed(data)]
+        if self._ends_lines:
+            data = _with_line_ends(data, [span.end for span in spans])
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
-        for span in self._own_spans.feed(data):
+        for span in spans:
             message = span.message
             self.is_last_readable = _has_certain_end(message, data)
             self._has_sent_unreadable |= not self.is_last_readable or len(span.data) > MAX_USUAL_BYTES
@@ -321,6 +327,12 @@ def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause
     found = f"{received.text} as the answer to {_render(player_input)}"
     cause = likely_spelling("player", received, is_error)
     raise received.failure(clause if is_known else "oldmaid-2.9", "an error", found, cause)
+
+
+def _with_line_ends(data: bytes, ends: Sequence[int]) -> bytes:
+    """Return data with a line end at each of these offsets."""
+    pieces = [data[start:end] for start, end in pairwise([0, *ends])]
+    return b"".join(piece + b"\n" for piece in pieces) + data[ends[-1] if ends else 0 :]
 
 
 def _has_certain_end(message: Message | Violation, data: bytes) -> bool:

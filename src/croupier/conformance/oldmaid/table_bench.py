@@ -8,7 +8,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
@@ -27,6 +27,8 @@ MAX_QUEUED_CASES: Final = 5
 SURPLUS_SECONDS: Final = 0.005
 """The pause before each request in which a table may close that should not."""
 
+LINE_CAUSE: Final = Cause("it reads line by line: the same messages pass when each ends with a line end")
+
 UNASKED_CLAUSES: Final = frozenset({"oldmaid-1.8", "oldmaid-8.1"})
 """The clauses of what a table sends, or closes, without being asked."""
 
@@ -41,6 +43,7 @@ class TableBench(Bench):
         self._table: TableUnderTest
         self._was_reached = False
         self._experiments = PairedExperiments()
+        self._line_experiments = PairedExperiments()
 
     @property
     def lanes(self) -> int:
@@ -54,15 +57,26 @@ class TableBench(Bench):
         self._table = TableUnderTest(address, self._config)
 
     async def attempt(
-        self, case: TableCase, number: int, *, is_patient: bool = False, surplus_seconds: float = 0.0
+        self,
+        case: TableCase,
+        number: int,
+        *,
+        is_patient: bool = False,
+        surplus_seconds: float = 0.0,
+        ends_lines: bool = False,
     ) -> Attempt:
-        """See `Bench.attempt`. For `surplus_seconds`, see `ScriptedPlayer`."""
+        """See `Bench.attempt`. For the last two options, see `ScriptedPlayer`."""
         table = self._table
         if is_patient and not table.timeout.has_answered:  # it may only be slow to start
             table.no_game_reason = ""
         luck = Random(f"{self._config.seed} {case.id}" + (f" {number}" if number else ""))  # noqa: S311 -- reproducible
         context = TableContext(
-            table, luck, delivery=case.delivery, is_patient=is_patient, surplus_seconds=surplus_seconds
+            table,
+            luck,
+            delivery=case.delivery,
+            is_patient=is_patient,
+            surplus_seconds=surplus_seconds,
+            ends_lines=ends_lines,
         )
         try:
             async with context.holding_lobby() if case.needs_whole_lobby else nullcontext():
@@ -77,16 +91,19 @@ class TableBench(Bench):
         return attempt._replace(steps=() if game is None else game.actions, was_reset=was_reset and is_missing)
 
     async def confirm(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether a failure comes from messages in pieces, or a connection was closed after an earlier answer.
+        """Find out whether a failure comes from how messages arrive, or from an earlier answer.
 
-        A table that fails with whole messages, too, breaks another clause; the cards may decide when. Whether it has
-        closed the connection before the last request shows with a pause between requests.
+        Messages may be in pieces, or without line ends. A table that fails with whole messages, too, breaks another
+        clause; the cards may decide when. Whether it has closed the connection after an earlier answer shows with a
+        pause between requests.
         """
         failure = attempt.failure
         if failure is None:
             return attempt
         if case.delivery != WHOLE and may_come_from_reads(failure):
             return await self._confirm_pieces(case, attempt, number)
+        if may_come_from_reads(failure) and await self._passes_with_line_ends(case, number):
+            return attempt.blamed("oldmaid-1.3", LINE_CAUSE)._replace(steps=())
         if failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
             return attempt
         again = await self.attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
@@ -110,6 +127,17 @@ class TableBench(Bench):
         if await self._experiments.show_cause(passes, fails):
             return attempt.blamed("oldmaid-1.4", attempt.failure.cause or ONE_READ_CAUSE)._replace(steps=())
         return await self.confirm(whole, *failed_whole[0]) if failed_whole else attempt
+
+    async def _passes_with_line_ends(self, case: TableCase, number: int) -> bool:
+        """Whether a case fails only as long as some of its messages have no line end."""
+
+        async def passes(pair: int) -> bool:
+            return (await self.attempt(case, number + pair, ends_lines=True)).outcome is Outcome.PASS
+
+        async def fails(pair: int) -> bool:
+            return (await self.attempt(case, number + pair)).failure is not None
+
+        return await self._line_experiments.show_cause(passes, fails, is_common=True)
 
     async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:
         """See `Bench.replay`: the steps are the actions of a game, which is dealt other cards."""

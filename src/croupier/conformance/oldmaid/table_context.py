@@ -50,6 +50,7 @@ class TableContext:
         delivery: Delivery = WHOLE,
         is_patient: bool = False,
         surplus_seconds: float = 0.0,
+        ends_lines: bool = False,
     ) -> None:
         """For `delivery`, see `OldMaidCase`; for the other options, `ScriptedPlayer`."""
         self.table = table
@@ -62,6 +63,7 @@ class TableContext:
         self._holds_lobby = False
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
+        self._ends_lines = ends_lines
         self._nick_count = 0
         self._counted_games = 0
         self._in_earlier_games: set[ScriptedPlayer] = set()
@@ -108,6 +110,7 @@ class TableContext:
             self.dialogue,
             is_patient=self._is_patient,
             surplus_seconds=self._surplus_seconds,
+            ends_lines=self._ends_lines,
         )
         self.scripted_players.append(player)
         return player
