@@ -273,6 +273,8 @@ class NoticesAtTheStart(House):
 class NoticesLate(House):
     """Looks only now and then who has left."""
 
+    notice_seconds = 0.3
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._left: list[tuple[float, Left]] = []
@@ -284,9 +286,15 @@ class NoticesLate(House):
             self._left.remove((at, left))
             effects += super().on(left, now)
         if isinstance(event, Left):
-            self._left.append((now + 0.3, event))
+            self._left.append((now + self.notice_seconds, event))
             return effects
         return [*effects, *super().on(event, now)]
+
+
+class NoticesVeryLate(NoticesLate):
+    """Lets seconds pass until it sees who has left."""
+
+    notice_seconds = 3.0
 
 
 class BackwardsLobby(TableLobby):

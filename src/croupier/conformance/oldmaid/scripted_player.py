@@ -30,7 +30,7 @@ from croupier.core.referee import CLIENT, HOUSE, Sent
 from croupier.core.session import Address
 from croupier.core.spans import SpanReader
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Message, Reply, Standing, Status, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Join, Message, Reply, Standing, Status, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
@@ -38,8 +38,8 @@ QUIET_SECONDS: Final = 0.05
 MIN_OPTIONAL_ANSWER_SECONDS: Final = 4 * QUIET_SECONDS
 """How long an answer is waited for at least that a table may leave out."""
 
-MAX_STATUS_POLLS: Final = 40
-"""How often the status is asked for until the table has noticed a disconnect."""
+STATUS_PAUSE_SHARE: Final = 0.1
+"""The pause between two requests for the status, as a share of the time for which one has waited already."""
 
 UNFRAMED_CLAUSES: Final = frozenset({"oldmaid-8.3", "oldmaid-8.8", "oldmaid-8.9"})
 """The clauses of input whose end a table may see elsewhere, or that ends the conversation."""
@@ -55,9 +55,10 @@ class ScriptedPlayer:
     """A scripted player at a table, reached by `ends`. Everything sent and received is added to `dialogue`.
 
     Before each request, `surplus_seconds` are waited for what the table sends without being asked. If it `ends_lines`,
-    a line end follows every message, whatever is to be sent. `referee` judges the game, None before it. `on_send` is
-    called before each judged message. `is_last_readable`: every table knows where the last message ends, and answers it
-    once; `are_all_readable`: that holds for everything that was sent on the connection.
+    a line end follows every message, whatever is to be sent. `joined_at` is when it has sent its last join. `referee`
+    judges the game, None before it. `on_send` is called before each judged message. `is_last_readable`: every table
+    knows where the last message ends, and answers it once; `are_all_readable`: that holds for everything that was sent
+    on the connection.
     """
 
     def __init__(
@@ -75,8 +76,10 @@ class ScriptedPlayer:
         self.referee: Referee | None = None
         self.on_send: Callable[[ScriptedPlayer, PlayerInput], None] = lambda *_: None
         self.is_disconnected = False
+        self.joined_at = 0.0
         self._reader, self._writer = ends
         self._dialogue = dialogue
+        self._table = table
         self._timeout = table.timeout
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
@@ -136,6 +139,9 @@ class ScriptedPlayer:
             message = span.message
             self.is_last_readable = _has_certain_end(message, data)
             self._has_sent_unreadable |= not self.is_last_readable or len(span.data) > MAX_USUAL_BYTES
+            if isinstance(message, Join):
+                self.joined_at = self._clock()
+                self._table.left_at.pop(message.nick, None)  # another try of a case has the same nicks
             if not isinstance(message, Reply):
                 self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)
@@ -181,6 +187,13 @@ class ScriptedPlayer:
                 while not self._received and not self.is_disconnected:
                     self._feed(await self._reader.read(1 << 16))
         return self._received.popleft() if self._received else None
+
+    async def has_received(self) -> bool:
+        """Whether a message has arrived; `receive` returns it."""
+        received = await self.receive(0.0)
+        if received is not None:
+            self._received.appendleft(received)
+        return received is not None
 
     def _feed(self, data: bytes) -> None:
         self.is_disconnected = not data
@@ -274,13 +287,17 @@ class ScriptedPlayer:
 
     async def wait_until_out(self, nicks: Sequence[str]) -> bool:
         """Ask for the status until these players are out; return whether they are in time."""
-        for _ in range(MAX_STATUS_POLLS):
+        started = self._clock()
+        while True:
             await self.send(Status(), is_judged=False)
             answer = await self.receive_answer("oldmaid-6.5")
             if not isinstance(answer.message, Standing) or {*nicks} <= {*answer.message.outside}:
                 return True
-            await self.require_silence("oldmaid-1.8", QUIET_SECONDS / 2)
-        return False
+            waited = self._clock() - started
+            if waited >= self._table.notice_timeout:
+                self._table.never_notices = True
+                return False
+            await self.require_silence("oldmaid-1.8", max(QUIET_SECONDS / 2, STATUS_PAUSE_SHARE * waited))
 
     def judge_answer(self, request: Message | Violation | None, received: ReceivedMessage) -> ReceivedMessage:
         """Check form and meaning of an answer and return it. Raises Failed; faults of players are intended."""
@@ -301,6 +318,7 @@ class ScriptedPlayer:
 
     def disconnect(self, *, reset: bool = False) -> None:
         """Disconnect."""
+        self._record_leaving()
         self.is_disconnected = True
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", b"", self._clock()))
         if reset:
@@ -310,7 +328,13 @@ class ScriptedPlayer:
 
     async def close(self) -> None:
         """Disconnect, and wait until the connection is closed."""
+        self._record_leaving()
         await close_connection(self._writer)
+
+    def _record_leaving(self) -> None:
+        """Record when a player leaves that waits for a game."""
+        if self.referee is None and self.has_unanswered_requests and not self.is_disconnected:
+            self._table.left_at[self.nick] = self._clock()
 
     def abort(self) -> None:
         """Reset the connection, unless it is closed."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import Final
 
@@ -32,8 +32,15 @@ JOIN_GAP_SECONDS: Final = 0.002
 NOTICE_FACTOR: Final = 4
 """The wait for a table to notice a disconnect, as a multiple of the slowest answer so far."""
 
+MAX_LEAVER_ATTEMPTS: Final = 6
+"""Attempts to start a game without players that have left, each with a longer wait."""
+
 MAX_START_ATTEMPTS: Final = 3
 """Attempts to start a game without players of others."""
+
+
+class LeaverListed(NotReached):
+    """The game has a player that has left before the start, and the table may still notice it."""
 
 
 class TableContext:
@@ -146,8 +153,9 @@ class TableContext:
 
     async def wait_until_noticed(self) -> None:
         """Wait until the table should have noticed that a waiting player has left."""
-        seconds = self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR)
-        await asyncio.sleep(max(seconds, 2 * self.table.notice_seconds))
+        table = self.table
+        seconds = max(table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR), 2 * table.notice_seconds)
+        await asyncio.sleep(min(seconds, table.notice_timeout))
 
     async def close(self) -> None:
         """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
@@ -179,9 +187,7 @@ class TableContext:
             raise NotReached(f"no game begins: {self.table.no_game_reason}")
         try:
             for _ in range(MAX_START_ATTEMPTS):
-                driven_game = await self._try_start_game(
-                    group_size=0 if min_players <= max(self.table_size, self.table.largest_group) else min_players
-                )
+                driven_game = await self._start_after_leavers(min_players)
                 if driven_game is not None and len(driven_game.players) >= min_players:
                     return driven_game
                 if driven_game is not None and self.table.largest_group >= min_players:
@@ -194,6 +200,14 @@ class TableContext:
             raise
         self.table.no_game_reason = "others join as well"
         raise NotReached(f"no game begins: {self.table.no_game_reason}")
+
+    async def _start_after_leavers(self, min_players: int) -> DrivenGame | None:
+        """Start a game when the table has noticed who has left; return None if others are in it."""
+        for _ in range(MAX_LEAVER_ATTEMPTS):
+            is_known = min_players <= max(self.table_size, self.table.largest_group)
+            with suppress(LeaverListed):  # which has waited
+                return await self._try_start_game(group_size=0 if is_known else min_players)
+        return None
 
     async def learn_table_size(self, min_players: int = MIN_PLAYERS) -> None:
         """Learn the table size unless it is known. Raises NotReached if it is below `min_players`."""
@@ -243,20 +257,34 @@ class TableContext:
         self.table.table_size = max(self.table.table_size or 0, len(nicks))
         return await self._game_of_nicks(players, nicks, {player: received})
 
+    def require_noticed(self, listed: Iterable[str]) -> None:
+        """Raise Failed if a listed player has left before the start, LeaverListed if the table may still notice it.
+
+        The list may have been read late; it was not sent before the others in it had joined.
+        """
+        table, connected = self.table, {one.nick: one for one in self.scripted_players if not one.is_disconnected}
+        began_at = max((connected[nick].joined_at for nick in listed if nick in connected), default=0.0)
+        for nick in {*listed} & table.left_at.keys() - connected.keys():
+            seconds = began_at - table.left_at[nick]
+            if seconds >= table.notice_timeout:
+                table.never_notices = True
+                found = f"{nick!r} in the list, which has left before the start"
+                raise Failed("oldmaid-3.12", found, "the players that are there")
+            table.notice_seconds = max(table.notice_seconds, 2 * seconds)
+            raise LeaverListed("the table has not noticed that a player has left")
+
     async def _game_of_nicks(
         self, players: Sequence[ScriptedPlayer], listed: Sequence[str], lists: dict[ScriptedPlayer, ReceivedMessage]
     ) -> DrivenGame | None:
         """Return a game of these nicks, after receiving all lists; None if others are in it."""
         named = {player.nick: player for player in players}
-        departed = [
-            player.nick
-            for player in self.scripted_players
-            if player.is_disconnected and player.referee is None and player not in players
-        ]
-        for nick in {*departed} & {*listed} - named.keys():
-            raise Failed(
-                "oldmaid-3.12", f"{nick!r} in the list, which has left before the start", "the players that are there"
-            )
+        try:
+            self.require_noticed(listed)
+        except LeaverListed:
+            for player in players:
+                player.disconnect()
+            await self.wait_until_noticed()
+            raise
         for player in players:
             if player.nick not in listed:
                 received = await player.receive(QUIET_SECONDS)

@@ -20,8 +20,10 @@ from croupier.conformance.oldmaid.replay_lines import ReplayLine, error_clause, 
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import (
     JOIN_GAP_SECONDS,
+    MAX_LEAVER_ATTEMPTS,
     MAX_START_ATTEMPTS,
     SEAT_CLAUSE,
+    LeaverListed,
     TableContext,
 )
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
@@ -139,10 +141,14 @@ class TableReplay:
                 await self._lose_others(player)
 
     def _require_own_game(self, received: ReceivedMessage) -> None:
-        """Raise OtherGame if this is a list with players of others, or of an earlier attempt, which have left."""
-        message, nicks = received.message, {player.nick for player in self._context.scripted_players}
-        listed = message.players if isinstance(message, Reply) else None
-        if not {nick for _, nick in listed or ()} <= nicks - self._earlier_nicks:
+        """Raise OtherGame if this is a list with players of others, or of an earlier attempt.
+
+        Raises LeaverListed, or Failed, if one of them has left before the start.
+        """
+        message, players = received.message, self._context.scripted_players
+        listed = {nick for _, nick in (message.players if isinstance(message, Reply) else None) or ()}
+        self._context.require_noticed(listed)
+        if not listed <= {player.nick for player in players} - self._earlier_nicks:
             raise OtherGame
 
     def _compare(self, clause: str, entry: ReplayLine, received: ReceivedMessage) -> None:
@@ -173,10 +179,21 @@ class TableReplay:
             require_match(clause, entry, received, self._bound)
 
     async def _leave(self, player: ScriptedPlayer, *, is_out: bool) -> None:
-        """Disconnect, and wait until the table has noticed it or should have. `is_out`: it then lists it as out."""
+        """Disconnect, and wait until the table has noticed it or should have. `is_out`: it then lists it as out.
+
+        Raises NotReached if a game of the players that wait begins meanwhile, which may have the leaver in it.
+        """
+        was_waiting = player not in self._in_game and player.has_unanswered_requests
         if not player.is_disconnected:
             player.disconnect()
         await self._wait_until_out(self._in_game.get(player, ()) if is_out else (), player)
+        if was_waiting and await self._has_early_list():
+            raise NotReached("the game has begun before all players had joined")
+
+    async def _has_early_list(self) -> bool:
+        """Whether a player that waits has received the list of a game."""
+        waiting = [one for one in self._players.values() if one not in self._in_game and not one.is_disconnected]
+        return any([await player.has_received() for player in waiting if player.has_unanswered_requests])
 
     async def _require_end(self, player: ScriptedPlayer) -> None:
         received = await player.receive_optional_answer()
@@ -292,12 +309,25 @@ async def _play(transcript: Transcript, context: TableContext) -> None:
     await context.learn_table_size()
     _require_size(_largest_game(transcript), context.table_size)
     for attempt in range(MAX_START_ATTEMPTS):
-        is_last = attempt + 1 == MAX_START_ATTEMPTS
-        join_gap = JOIN_GAP_SECONDS * JOIN_GAP_FACTOR**attempt
         try:
-            await TableReplay(transcript, context, join_gap, requires_order=is_last).play()
+            await _play_after_leavers(transcript, context, attempt)
         except OtherGame:
             await context.disconnect_all()
         else:
             return
     raise NotReached("others join as well")
+
+
+async def _play_after_leavers(transcript: Transcript, context: TableContext, attempt: int) -> None:
+    """Play a transcript, again if its game has players that have left and the table may still notice it.
+
+    Raises OtherGame.
+    """
+    is_last = attempt + 1 == MAX_START_ATTEMPTS
+    join_gap = JOIN_GAP_SECONDS * JOIN_GAP_FACTOR**attempt
+    for _ in range(MAX_LEAVER_ATTEMPTS):
+        try:
+            return await TableReplay(transcript, context, join_gap, requires_order=is_last).play()
+        except LeaverListed:
+            await context.disconnect_all()
+    raise OtherGame

@@ -1,7 +1,7 @@
 """The table under test: how it is reached and read, and what the cases of a run have learned about it."""
 
 import asyncio
-from typing import cast
+from typing import Final, cast
 
 from croupier.conformance.channel.streams import Streams, open_streams
 from croupier.conformance.fair_deal import DealCounter
@@ -12,6 +12,12 @@ from croupier.core.session import Address
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.wire import Dialect
 
+NOTICE_SECONDS: Final = 5.0
+"""The wait for a table to notice that a player has left: it may look only now and then."""
+
+MIN_NOTICE_SECONDS: Final = 1.0
+"""The same wait once the table has not noticed one in the whole time."""
+
 
 class TableUnderTest:
     """What is known of the table under test. `table_size` is None until a game has started.
@@ -21,8 +27,9 @@ class TableUnderTest:
 
     `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
     players; `lobby_queue_length` is the number of cases that wait for it. `notice_seconds` is how long the table has
-    taken to notice that a waiting player had left, 0 if it does so at once. The table's messages are read by
-    `detected_dialect` if there is one. `deals` counts the cards of all games.
+    taken to notice that a waiting player had left, 0 if it does so at once, `left_at` when those have left, by their
+    nicks, and `never_notices` whether one was not noticed in time. The table's messages are read by `detected_dialect`
+    if there is one. `deals` counts the cards of all games.
     """
 
     def __init__(self, address: Address, config: Config) -> None:
@@ -37,7 +44,14 @@ class TableUnderTest:
         self.lobby = asyncio.Lock()
         self.lobby_queue_length = 0
         self.notice_seconds = 0.0
+        self.left_at: dict[str, float] = {}
+        self.never_notices = False
         self.deals = DealCounter(CARD_NAMES)
+
+    @property
+    def notice_timeout(self) -> float:
+        """How long to wait until the table has noticed that a player has left."""
+        return MIN_NOTICE_SECONDS if self.never_notices else max(NOTICE_SECONDS, self.timeout.max_seconds)
 
     async def connect(self) -> Streams:
         """Connect to the table. Raises ConnectionError."""
