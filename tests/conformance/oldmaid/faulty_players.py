@@ -191,6 +191,15 @@ def hangs_up_on_the_unreadable() -> Mutation:
     return mutation
 
 
+def hangs_up_after_an_error() -> Mutation:
+    """Disconnects from who sends what cannot be read, after the error."""
+
+    def mutation(player: Player, event: Event[Any], effects: Effects) -> Effects:
+        return [*effects, Drop(event.peer)] if isinstance(event, Malformed) else effects
+
+    return mutation
+
+
 def asks_before_it_is_out() -> Mutation:
     """Asks for the status before it answers an offer with out, and waits for the answer."""
     held: list[Effect[Any]] = []

@@ -32,6 +32,7 @@ from tests.conformance.oldmaid.faulty_players import (
     FaultyPlayer,
     answers_with,
     asks_before_it_is_out,
+    hangs_up_after_an_error,
     hangs_up_on_the_unreadable,
     never_errs,
     play_faulty,
@@ -258,6 +259,25 @@ def test_who_hangs_up_on_the_unreadable_turns_nobody_away() -> None:
         (Outcome.CHOICE, None),
         (Outcome.FAIL, "oldmaid-8.4"),
     }
+
+
+def test_a_player_that_hangs_up_after_an_error_is_not_blamed_on_the_next_message() -> None:
+    player = FaultyPlayer("hangs-up", frozenset(), (), mutation=hangs_up_after_an_error)
+    results = run(partial(play_faulty, player), "oldmaid/8.11/unreadable-requests", timeout=8.0)
+    assert [clause for _, clause, _ in failed(results)] == ["oldmaid-8.4"]
+
+
+def test_a_player_that_calls_its_right_neighbour_first_is_not_blamed_on_the_missing_draw() -> None:
+    async def calls_right(values: Mapping[str, object]) -> None:
+        reader, writer = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))
+        writer.write(b'{"cmd": "join", "nick": "me"}\n')
+        host, port = json.loads(await reader.readline())["players"]["player3"][0]
+        _, right = await asyncio.open_connection(host, port)
+        with closing(right), closing(writer):
+            await asyncio.sleep(60)
+
+    results = run(calls_right, "oldmaid/4.7/first")
+    assert [clause for _, clause, _ in failed(results)] == ["oldmaid-3.16"]
 
 
 def test_a_player_may_wait_for_a_status_that_no_transcript_has() -> None:

@@ -62,6 +62,9 @@ PROGRAM_HOST: Final = "192.0.2.10"
 UNUSED_ADDRESS: Final[Address] = ("127.0.0.1", 1)
 """An address at which nobody listens."""
 
+RIGHT_NEIGHBOUR: Final = "the right neighbour"
+"""The name of the right neighbour as a listener, which the player must not call before the left one."""
+
 OUT_VALUE: Final = {"result": "out"}
 
 SETTLE_SECONDS: Final = 0.05
@@ -107,6 +110,8 @@ class PlayerReplay:
         self._deviation = ""
         self._peers_out: set[str] = set()
         self._last_received: dict[str, Mapping[str, Any]] = {}
+        self._last_errors: dict[str, ReplayLine] = {}  # the peers to which the program has answered an error last
+        self._has_called_right = False
         self._last_peer = ""  # the peer last written to since the program has sent anything
         self._may_keep_pairs = True  # it knows of cards in the deck, and has discarded no pair so far
         self._endpoints.on_connection = self._on_connection
@@ -115,6 +120,7 @@ class PlayerReplay:
         """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
         for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
             self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
+        await self._listen_as_right_neighbour()
         clock = asyncio.get_running_loop().time
         timeout, since = self._context.start_timeout, clock()
         while self._lines_left:
@@ -131,6 +137,17 @@ class PlayerReplay:
             raise NonStrict(self._deviation, "oldmaid-7.4")
         if self._choice:
             raise ImplementationChoice(self._choice)
+
+    async def _listen_as_right_neighbour(self) -> None:
+        """Listen as the right neighbour where only the left one does: the program may call the wrong one."""
+        lists = (entry.data for entry in self._lines_left if entry.kind == ">" and b'"players"' in entry.data)
+        seats = [(host.decode(), int(port)) for _, host, port in LISTED_ADDRESS_PATTERN.findall(next(lists, b""))]
+        own_seat = next((seat for seat, (host, _) in enumerate(seats) if host == PROGRAM_HOST), None)
+        if own_seat is None:
+            return
+        left, right = seats[(own_seat + 1) % len(seats)], seats[own_seat - 1]
+        if left in self._real_addresses and right not in self._real_addresses:
+            self._real_addresses[right] = await self._endpoints.listen(RIGHT_NEIGHBOUR)
 
     # Progress.
 
@@ -202,6 +219,10 @@ class PlayerReplay:
         """Return the failure if the next expected line does not come."""
         main_clause = self._transcript.clauses[0]
         entry = next((one for one in self._lines_left if one.kind in {"<", "dropped"}), self._lines_left[0])
+        has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
+        if self._has_called_right and not has_called:
+            found = f"a connection to the right neighbour, and none to the left one: {what}"
+            return Failed(NEIGHBOUR_CLAUSE, found, "a connection to the next player in the list", kind=kind)
         if entry.kind == "dropped":
             return Failed(main_clause, what, f"that it disconnects from {entry.peer!r}", kind=kind)
         if entry.kind != "<":
@@ -212,7 +233,6 @@ class PlayerReplay:
             return unfinished
         if connection is None:
             what = f"no connection to {entry.peer!r}, {what}"
-            has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
             is_first = main_clause != UNREACHABLE_CLAUSE  # the left neighbour listens, and not only the next player
             if not has_called and is_first and entry.wanted.get("cmd") == "your_turn":
                 return Failed(NEIGHBOUR_CLAUSE, what, expected, kind=kind)
@@ -237,7 +257,12 @@ class PlayerReplay:
     # Events.
 
     def _on_connection(self, connection: ProgramConnection) -> None:
-        """Take a new connection with the program into use."""
+        """Take a new connection with the program into use, unless it has called its right neighbour."""
+        if connection.name == RIGHT_NEIGHBOUR:
+            self._has_called_right = True
+            return
+        if not (connection.is_outgoing or connection.name == "table"):
+            self._endpoints.stop_listening(RIGHT_NEIGHBOUR)  # the others may be called when the left one is gone
         known = self._connections.get(connection.name)
         if known is None or known.has_ended or known.is_closed:
             self._connections[connection.name] = connection
@@ -266,9 +291,13 @@ class PlayerReplay:
                 if self._is_dropped("table"):
                     raise self._missing_failure("the end of the connection to the table")
                 raise Failed("oldmaid-3.17", f"nobody listens at {address[0]} {address[1]}", "the right neighbour")
-        if self._last_peer not in {"", name}:
+        if self._last_peer not in {"", name} or name in self._last_errors:
             await asyncio.sleep(SETTLE_SECONDS)
         self._last_peer = name
+        error = self._last_errors.pop(name, None)
+        if error is not None and self._connections[name].has_ended:
+            found = f"the end of the connection to {name!r} after the error"
+            raise Failed(error_clause(error), found, "that the conversation goes on", kind=FoundKind.CLOSED)
         if any(isinstance(message, Violation) for message in Wire("player").feed(entry.data)):
             self._invalid_peers.add(name)
         for value in entry.values:
@@ -320,6 +349,8 @@ class PlayerReplay:
             broken.amend(cause=likely_spelling("table" if connection.name == "table" else "player", received))
             raise
         self._last_received[entry.peer] = received.json_object
+        if wanted.get("result") == "error":
+            self._last_errors[entry.peer] = entry
         if isinstance(received.message, Join):
             self._endpoints.record_join(connection, received.message)
         return True
