@@ -163,6 +163,7 @@ TELLING = [
     ("blackjack", "does-not-wait", "8.1/waits-for-the-last-word", Outcome.CHOICE, "it closes after its goodbye"),
     ("blackjack", "plays-on", "8.2/between-games", Outcome.CHOICE, "it kept the connection open"),
     ("blackjack", "knows-no-ten", "2.7/ten-as-two-digits", Outcome.CHOICE, "it does not take it"),
+    ("blackjack", "bets-twelve", "2.7/ten-in-every-spelling", Outcome.CHOICE, "it takes it"),
     ("blackjack", "never-connects", "4.1/balance", Outcome.SKIP, "the program ran and never connected"),
 ]
 

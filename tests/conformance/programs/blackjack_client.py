@@ -42,6 +42,7 @@ BETS = {
     "bets-nothing": lambda coins: b"BET" + struct.pack(">i", 0),
     "bets-less": lambda coins: b"BET" + struct.pack(">i", -coins),
     "bets-too-much": lambda coins: b"BET" + struct.pack(">i", coins + 1001),
+    "bets-twelve": lambda coins: b"BET" + struct.pack(">i", coins + 2),
     "space-before-the-bet": lambda coins: b"BET " + struct.pack(">i", coins),
 }
 """Mutations of numbers, by habit."""

@@ -1,6 +1,6 @@
 """Client test data of blackjack: variations of messages, injected faults, and the suite."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
@@ -20,6 +20,18 @@ from croupier.rooms.blackjack.wire import NO_COINS, Bet, Mon
 
 TEN_SPELLINGS: Final[Mapping[str, str]] = {"X": "X", "10": "the number ten", "digits": "two digits"}
 
+MIXED_TENS: Final[Mapping[bytes, bytes]] = {b"\0S": b"\0X", b"\0H": b"\0\n", b"\0D": b"10", b"\0C": b"\0T"}
+"""The spelling of the ten of each suit by a house that mixes them."""
+
+
+def _mix_tens(answers: Sequence[bytes]) -> Sequence[bytes]:
+    """Spell the ten of each suit in another way."""
+    return [
+        answer[:5] + MIXED_TENS[answer[7:]] + answer[7:] if answer[:3] == b"CRD" and answer[5:7] == b"\0T" else answer
+        for answer in answers
+    ]
+
+
 VARIATIONS: Final = (
     *(
         WireVariation(
@@ -33,6 +45,15 @@ VARIATIONS: Final = (
             dialect="document" if ten == "digits" else "",
         )
         for ten, spelling in TEN_SPELLINGS.items()
+    ),
+    WireVariation(
+        "ten-in-every-spelling",
+        "A client takes the ten in every spelling, even mixed",
+        "blackjack-2.7",
+        _mix_tens,
+        is_tolerated=True,
+        decks="TS TH TD TC / TS TH TD TC",
+        dialect="document",
     ),
     WireVariation(
         "no-300",

@@ -120,8 +120,9 @@ class CaseGenerator:
     def cases(self) -> Sequence[HouseClientCase]:
         """Every case."""
         found = [*self._plays(), *self._deliveries(), *self._goodbyes()]
+        found += [*self._variations(), *self._faults()]
         used = {(case.clause, case.slug) for case in found}
-        return [*found, *self._variations(), *self._faults(), *self._replays(used)]
+        return [*found, *self._replays(used)]
 
     def _case(
         self,
