@@ -333,9 +333,17 @@ class LateClosingTable(Table):
 class DiscTable(Table):
     """A Kuhn house that answers line ends and quotes, which it may refuse, with DISC and a close alone."""
 
+    farewell: Sequence[bytes] = (b"DISC", HANG_UP)
+
     def hears(self, data: bytes) -> Sequence[bytes]:
         is_tolerated = data != data.strip(b"\r\n ") or b'"' in data
-        return self._sent([b"DISC", HANG_UP]) if is_tolerated and not self._closed else super().hears(data)
+        return self._sent(self.farewell) if is_tolerated and not self._closed else super().hears(data)
+
+
+class ResettingTable(DiscTable):
+    """The same house if the DISC is lost: unread input resets the connection."""
+
+    farewell = (HANG_UP,)
 
 
 @pytest.mark.parametrize(
@@ -343,6 +351,7 @@ class DiscTable(Table):
     [
         (LateClosingTable, "sevenhalf/4.8/pass-at-over", "sevenhalf-8.2"),
         (DiscTable, "kuhn/2.4/line-ends-between-messages", "kuhn-2.7"),
+        (ResettingTable, "kuhn/2.4/line-ends-between-messages", "kuhn-2.7"),
         (DiscTable, "kuhn/2.5/quoted-seat", "kuhn-2.6"),
         (DiscTable, "kuhn/2.7/unclosed-quote", "kuhn-2.7"),
     ],

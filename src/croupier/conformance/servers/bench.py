@@ -109,7 +109,7 @@ class HouseBench(Bench):
             if probe.fault and self._is_strict_answer(case, probe):
                 return Attempt(Outcome.CHOICE, STRICT_NOTE, dialogue=probe.conversation.lines)
             if probe.fault:
-                return self._failure(case, Outcome.FAIL, probe)
+                return await self._blame_close(case, probe, self._failure(case, Outcome.FAIL, probe))
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
             return self._failure(case, outcome, provoked.probe)._replace(refusal="")
@@ -121,6 +121,13 @@ class HouseBench(Bench):
         if missed:
             return await self._missed(case, missed[0])
         return self._passed(case, probes)
+
+    async def _blame_close(self, case: HouseServerCase, probe: ScriptedClient, attempt: Attempt) -> Attempt:
+        """Blame a house that closes at what it need not tolerate on the refusal that is missing before the close."""
+        if attempt.failure is None or not (attempt.is_close and self._is_tolerated(case)):
+            return attempt
+        clause = await self._close_detector.refused_by_close(probe)
+        return attempt if clause is None else attempt.blamed(clause, attempt.failure.cause)
 
     async def confirm(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the house never accepts a message, or has not yet received the last one when it fails."""

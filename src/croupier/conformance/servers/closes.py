@@ -195,10 +195,21 @@ class ProvokedCloseDetector:
         violation = self._violation(judge, finished_count, has_goodbye=goodbye_size > 0)
         return Ending(messages, violation, was_idle, finished_count) if violation is not None and messages else None
 
+    async def refused_by_close(self, probe: ScriptedClient) -> str | None:
+        """The clause by which a house owes a refusal before its close, None if the form of the messages is no reason.
+
+        The house has closed after messages that it need not tolerate; it accepts them as the protocol spells them.
+        """
+        messages = canonical_messages(probe.conversation, probe.conversation.lines)
+        is_refused = messages != [*probe.sent] and await self.accepts(messages)
+        return self._first_unreadable(probe.conversation) if is_refused else None
+
     def _strict_clause(self, conversation: Conversation) -> str | None:
         """The clause by which a house refuses what it does not tolerate, None if there is nothing of the kind."""
-        if not conversation.tolerated(CLIENT):
-            return None
+        return self._first_unreadable(conversation) if conversation.tolerated(CLIENT) else None
+
+    def _first_unreadable(self, conversation: Conversation) -> str | None:
+        """The clause of the first message of the client that a strict house cannot read, None if it reads them all."""
         sent = b"".join(line.data for line in conversation.lines if line.side == CLIENT)
         messages = self._test_data.room.codec(True, None).feed(sent + conversation.incomplete(CLIENT) + PADDING)
         return next((message.clause for message in messages if isinstance(message, Violation)), None)
