@@ -110,6 +110,11 @@ def test_an_honest_bot_passes() -> None:
     assert [result for result in results if result.outcome is not Outcome.PASS] == []
 
 
+def test_a_bot_may_wait_for_a_seat_in_a_full_game() -> None:
+    (result,) = check("queues", "holdem/5.1/more-than-one-game")
+    assert result.outcome is Outcome.PASS
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_an_honest_bot_passes_every_case(seed: int) -> None:

@@ -87,6 +87,7 @@ class ClientCaseRun:
         self._server = HoldemTestServer(self._settings, case.setup, seed=config.seed)
         self._server.users.add(self._user)
         self._refusals_seen = 0
+        self._crowd: list[Opponent] = []  # the players of the full game, if there is one
 
     async def run(self) -> Attempt:
         """Run the case."""
@@ -122,7 +123,8 @@ class ClientCaseRun:
             await self._server.register(self._user, PASSWORD)
         if setup.has_full_game:
             crowd = [Opponent(self._server, f"crowd-{number}", "calls", luck) for number in range(FULL_TABLE_SEATS + 1)]
-            for opponent in crowd[:-1]:
+            self._crowd = crowd[:-1]
+            for opponent in self._crowd:
                 opponent.sit(game)
             crowd[0].fold(game)  # the first hand is of two: only the next one shows a full table
             crowd[-1].open_game()
@@ -165,7 +167,10 @@ class ClientCaseRun:
             await cancel_tasks(tasks)
 
     async def _run_opponent(self, opponent: Opponent, game: str) -> None:
-        """Run an opponent from the start or after the delay; it follows the bot to the bot's game."""
+        """Run an opponent from the start or after the delay; it follows the bot to the bot's game.
+
+        If that one is full, all others leave it: the bot may wait there for a seat.
+        """
         task = None if self._setup.late_seconds else asyncio.create_task(opponent.play(game))
         try:
             while not self._game_of_bot():
@@ -175,6 +180,8 @@ class ClientCaseRun:
             if task is not None and found == game:
                 await task
             elif found:
+                for other in self._crowd:
+                    other.leave(found)
                 opponent.sit(found)
                 await opponent.play(found)
         finally:

@@ -12,7 +12,7 @@ HABITS = (
     "honest", "text-amount", "float-amount", "no-password", "out-of-turn", "raises-too-little", "calls-too-little",
     "bets-too-much", "bets-below-nothing", "acts-twice", "looks-too-often", "never-acts", "joins-twice",
     "gives-up-when-busy", "another-path", "somebody-else", "puts", "crashes", "no-http", "other-keys", "no-user",
-    "one-recv", "never-joins", "no-json", "bets-totals",
+    "one-recv", "never-joins", "no-json", "bets-totals", "queues",
 )  # fmt: skip
 
 parser = argparse.ArgumentParser()
@@ -121,6 +121,8 @@ def main():  # noqa: C901 -- a student's way to write it
         sys.exit(5)
     games = [game for game in json.loads(body) if len(game["table"]) < 10]
     name = next((game["gameID"] for game in games if game["gameID"] == args.game), games[0]["gameID"])
+    if habit == "queues":
+        name = max(json.loads(body), key=lambda game: len(game["table"]))["gameID"]
     status, body = ask("POST", f"/games/{name}/players/")
     if habit == "joins-twice":
         ask("POST", f"/games/{name}/players/")
