@@ -164,6 +164,8 @@ TELLING = [
     ("blackjack", "plays-on", "8.2/between-games", Outcome.CHOICE, "it kept the connection open"),
     ("blackjack", "knows-no-ten", "2.7/ten-as-two-digits", Outcome.CHOICE, "it does not take it"),
     ("blackjack", "bets-twelve", "2.7/ten-in-every-spelling", Outcome.CHOICE, "it takes it"),
+    ("blackjack", "leaves-at-a-ten", "2.6/tens", Outcome.CHOICE, "it said goodbye there, in the middle of the game"),
+    ("blackjack", "leaves-at-a-ten", "2.6/jack", Outcome.PASS, ""),
     ("blackjack", "never-connects", "4.1/balance", Outcome.SKIP, "the program ran and never connected"),
 ]
 

@@ -135,6 +135,9 @@ class Client(ClientPeer):
         if rank in "TX\n" or fields[2:4] == b"10":
             if self.habit == "knows-no-ten":
                 raise ValueError("rank T")
+            if self.habit == "leaves-at-a-ten":
+                self.send(b"STP")
+                self.leave()
             return 10
         return 10 if rank in "JQK" else 1 if rank == "A" else int(rank)
 

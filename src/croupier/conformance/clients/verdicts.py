@@ -115,9 +115,19 @@ def _played(observation: ClientObservation) -> Attempt:
         and not server.messages_since_state
     ):
         return _result(observation, Outcome.CHOICE, f"it hung up in the middle of the game{_exit_suffix(observation)}")
+    if case.kind is CaseKind.PLAY and _says_goodbye_instead(observation):
+        return _result(observation, Outcome.CHOICE, "it said goodbye there, in the middle of the game")
     if case.kind is CaseKind.TOLERANCE:
         return _result(observation, Outcome.CHOICE, "it takes it")
     return _tolerated(observation) or _result(observation, Outcome.PASS)
+
+
+def _says_goodbye_instead(observation: ClientObservation) -> bool:
+    """Whether a goodbye is the first message in the state of the case, where the client has to act."""
+    server, line = observation.server, _last(observation.conversation.lines, CLIENT)
+    is_goodbye = line is not None and line.message in observation.test_data.room.final_messages
+    is_first = server.messages_since_state == 1 and server.referee.game is not None
+    return is_goodbye and is_first and bool(server.last_decision.clause)
 
 
 def _result(
