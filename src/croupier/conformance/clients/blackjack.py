@@ -1,18 +1,18 @@
 """Client test data of blackjack: variations of messages, injected faults, and the suite."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.blackjack_states import DEALT_STATE, HIT_STATE, STAND_STATE, STATES, obligation
 from croupier.conformance.clients.test_data import (
     ClientTestData,
-    InjectedFault,
-    WireVariation,
     append_to_messages,
     drop_messages,
     reasons_by_clause,
     replace_messages,
+    wire_variation,
 )
 from croupier.conformance.responders import unchanged
 from croupier.rooms.blackjack import ROOM
@@ -32,12 +32,14 @@ def _mix_tens(answers: Sequence[bytes]) -> Sequence[bytes]:
     ]
 
 
+_varied: Final = partial(wire_variation, "blackjack")
+
 VARIATIONS: Final = (
     *(
-        WireVariation(
+        _varied(
+            "2.7",
             f"ten-as-{spelling.replace(' ', '-').lower()}",
             f"A house that writes the ten as {spelling}",
-            "blackjack-2.7",
             unchanged,
             is_tolerated=True,
             settings={"ten": ten},
@@ -46,74 +48,53 @@ VARIATIONS: Final = (
         )
         for ten, spelling in TEN_SPELLINGS.items()
     ),
-    WireVariation(
+    _varied(
+        "2.7",
         "ten-in-every-spelling",
         "A client takes the ten in every spelling, even mixed",
-        "blackjack-2.7",
         _mix_tens,
         is_tolerated=True,
         decks="TS TH TD TC / TS TH TD TC",
         dialect="document",
     ),
-    WireVariation(
+    _varied(
+        "8.3",
         "no-300",
         "A house that sends STP without ERR 300 before it",
-        "blackjack-8.3",
         drop_messages(b"ERR\0\0\x01\x2c"),
         is_tolerated=True,
     ),
 )
 
 INJECTED_FAULTS: Final = (
-    InjectedFault(
-        "lower-case-header",
-        "The house writes a header in lower case",
-        "blackjack-2.5",
-        replace_messages(b"TRN", b"trn"),
+    _varied("2.5", "lower-case-header", "The house writes a header in lower case", replace_messages(b"TRN", b"trn")),
+    _varied(
+        "2.10", "garbage", "The house sends bytes that cannot be read", replace_messages(b"MON", b"\xff\xfe\0\x01")
     ),
-    InjectedFault(
-        "garbage",
-        "The house sends bytes that cannot be read",
-        "blackjack-2.10",
-        replace_messages(b"MON", b"\xff\xfe\0\x01"),
-    ),
-    InjectedFault(
+    _varied(
+        "2.10",
         "http",
         "The house sends HTTP",
-        "blackjack-2.10",
         replace_messages(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     ),
-    InjectedFault(
-        "line-end", "The house ends a frame with a line end", "blackjack-2.10", append_to_messages(b"MON", b"\r\n")
-    ),
-    InjectedFault(
-        "no-such-card",
-        "The house deals a card that is none",
-        "blackjack-2.9",
-        replace_messages(b"CRD", b"CRD\0C\0001\0A"),
-    ),
-    InjectedFault(
-        "nobodys-card", "The house deals a card for nobody", "blackjack-2.9", replace_messages(b"CRD", b"CRD\0X\0A\0H")
-    ),
-    InjectedFault(
-        "draw", "The house calls a round a draw", "blackjack-2.9", replace_messages(b"RES", b"RES\0D\0\0\0\x0a")
-    ),
-    InjectedFault(
+    _varied("2.10", "line-end", "The house ends a frame with a line end", append_to_messages(b"MON", b"\r\n")),
+    _varied("2.9", "no-such-card", "The house deals a card that is none", replace_messages(b"CRD", b"CRD\0C\0001\0A")),
+    _varied("2.9", "nobodys-card", "The house deals a card for nobody", replace_messages(b"CRD", b"CRD\0X\0A\0H")),
+    _varied("2.9", "draw", "The house calls a round a draw", replace_messages(b"RES", b"RES\0D\0\0\0\x0a")),
+    _varied(
+        "2.12",
         "unknown-error",
         "The house complains with a number that is unknown",
-        "blackjack-2.12",
         replace_messages(b"MON", b"ERR\0\0\x01\x94"),
     ),
-    InjectedFault(
+    _varied(
+        "7.1",
         "balance-below-nothing",
         "The balance is less than nothing",
-        "blackjack-7.1",
         replace_messages(b"MON", b"MON\xff\xff\xff\xff"),
     ),
-    InjectedFault("asks-twice", "The house asks twice", "blackjack-4.7", append_to_messages(b"TRN", b"TRN")),
-    InjectedFault(
-        "refuses", "The house refuses what is allowed", "blackjack-4.1", replace_messages(b"MON", b"ERR\0\0\x01\xf5")
-    ),
+    _varied("4.7", "asks-twice", "The house asks twice", append_to_messages(b"TRN", b"TRN")),
+    _varied("4.1", "refuses", "The house refuses what is allowed", replace_messages(b"MON", b"ERR\0\0\x01\xf5")),
 )
 
 UNTESTABLE: Final = reasons_by_clause(

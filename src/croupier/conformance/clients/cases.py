@@ -150,6 +150,10 @@ class CaseGenerator:
             **more,
         )
 
+    def _varied(self, state: ClientTestState, variation: WireVariation, **more: Any) -> HouseClientCase:
+        """A case in which the house varies its messages."""
+        return self._case(state, variation.clause, variation.slug, variation.title, mutation=variation.mutation, **more)
+
     def _baseline(self, state: ClientTestState, slug: str, **setup: float) -> HouseClientCase:
         """A state without any special feature."""
         setup = {"min_games": 2, **setup}
@@ -239,17 +243,9 @@ class CaseGenerator:
             kind=CaseKind.GOODBYE,
             setup={**leaving, "delivery": late},
         )
-        between = WireVariation("between-games", "The house says goodbye between two games", goodbye_clause)
+        between = WireVariation(goodbye_clause, "between-games", "The house says goodbye between two games")
         for variation in (between, *data.goodbye_variations):
-            yield self._case(
-                over,
-                variation.clause,
-                variation.slug,
-                variation.title,
-                kind=CaseKind.GOODBYE,
-                setup=leaving,
-                mutation=variation.mutation,
-            )
+            yield self._varied(over, variation, kind=CaseKind.GOODBYE, setup=leaving)
         for state in (state for state in data.states if state.allows_goodbye):
             for clause, slug, phrase, kind, action in (
                 (goodbye_clause, "goodbye", "says goodbye where", CaseKind.GOODBYE, HouseAction.LEAVE),
@@ -276,14 +272,11 @@ class CaseGenerator:
         for variation in self._data.variations:
             state = variation.state or self._whole_game
             settings = {**state.settings, **variation.settings}
-            yield self._case(
+            yield self._varied(
                 replace(state, settings=settings, decks=variation.decks or state.decks),
-                variation.clause,
-                variation.slug,
-                variation.title,
+                variation,
                 kind=CaseKind.TOLERANCE if variation.is_tolerated else CaseKind.VARIATION,
                 setup={"min_games": 2},
-                mutation=variation.mutation,
                 dialect=variation.dialect,
                 baseline=self._whole_games if variation.state is None else self._baseline(state, "plain"),
             )
@@ -293,14 +286,7 @@ class CaseGenerator:
         missing = "the client never led the house to it"
         state = replace(self._whole_game, is_reached=never_reached, missing=missing)
         for fault in self._data.faults:
-            yield self._case(
-                state,
-                fault.clause,
-                f"house-{fault.slug}",
-                fault.title,
-                kind=CaseKind.FAULT,
-                mutation=fault.mutation,
-            )
+            yield self._varied(state, replace(fault, slug=f"house-{fault.slug}"), kind=CaseKind.FAULT)
 
     def _replays(self, used: Container[tuple[str, str]]) -> Iterator[HouseClientCase]:
         """Transcripts in which the house does what ours does not: it is at fault, or makes another choice."""

@@ -1,14 +1,13 @@
 """Client test data of Kuhn poker: states, variations of messages, and injected faults."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
-    InjectedFault,
-    WireVariation,
     append_to_messages,
     has_house_said,
     many_games,
@@ -16,6 +15,7 @@ from croupier.conformance.clients.test_data import (
     reasons_by_clause,
     replace_messages,
     rewrite_each,
+    wire_variation,
 )
 from croupier.conformance.conditions import Condition, after_game, in_game, never_reached
 from croupier.conformance.conversation import AnyClientReferee, Conversation
@@ -208,55 +208,45 @@ STATES: Final = (
     ),
 )
 
+_varied: Final = partial(wire_variation, "kuhn")
+
 VARIATIONS: Final = (
-    WireVariation(
-        "lower-case", "A house that writes in lower case means the same", "kuhn-2.3", rewrite_each(bytes.lower)
+    _varied("2.3", "lower-case", "A house that writes in lower case means the same", rewrite_each(bytes.lower)),
+    _varied(
+        "2.3", "mixed-case", "A house that writes in letters of both cases means the same", rewrite_each(bytes.title)
     ),
-    WireVariation(
-        "mixed-case",
-        "A house that writes in letters of both cases means the same",
-        "kuhn-2.3",
-        rewrite_each(lambda data: data.title()),
-    ),
-    WireVariation(
+    _varied(
+        "2.4",
         "line-ends",
         "A house that ends its messages with CR and LF",
-        "kuhn-2.4",
         rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
-    WireVariation(
+    _varied(
+        "2.5",
         "quotes",
         "A house that puts its arguments in quotes",
-        "kuhn-2.5",
         rewrite_each(lambda data: data[:5] + b'"' + data[5:] + b'"' if len(data) > 5 else data),
         is_tolerated=True,
     ),
 )
 
 INJECTED_FAULTS: Final = (
-    InjectedFault(
-        "unknown-card", "The house deals a card that is none", "kuhn-2.6", replace_messages(b"CARD", b"CARD C_A")
-    ),
-    InjectedFault(
+    _varied("2.6", "unknown-card", "The house deals a card that is none", replace_messages(b"CARD", b"CARD C_A")),
+    _varied(
+        "2.7",
         "garbage",
         "The house sends bytes that cannot be read",
-        "kuhn-2.7",
         replace_messages(b"CARD", b"\xff\xfe\x00\x01\r\n"),
     ),
-    InjectedFault(
-        "http", "The house sends HTTP", "kuhn-2.7", replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    _varied("2.7", "http", "The house sends HTTP", replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+    _varied("4.8", "calls-aloud", "The house sends ACTN CAL", replace_messages(b"ACTN", b"ACTN CAL")),
+    _varied("4.9", "deals-twice", "The house deals a second card", append_to_messages(b"CARD", b"CARD C_J")),
+    _varied("4.1", "refuses", "The house refuses what is allowed", replace_messages(b"CARD", b"FAIL W_A")),
+    _varied(
+        "2.8", "unknown-refusal", "The house refuses with an unknown argument", replace_messages(b"CARD", b"FAIL XYZ")
     ),
-    InjectedFault("calls-aloud", "The house sends ACTN CAL", "kuhn-4.8", replace_messages(b"ACTN", b"ACTN CAL")),
-    InjectedFault("deals-twice", "The house deals a second card", "kuhn-4.9", append_to_messages(b"CARD", b"CARD C_J")),
-    InjectedFault("refuses", "The house refuses what is allowed", "kuhn-4.1", replace_messages(b"CARD", b"FAIL W_A")),
-    InjectedFault(
-        "unknown-refusal",
-        "The house refuses with an unknown argument",
-        "kuhn-2.8",
-        replace_messages(b"CARD", b"FAIL XYZ"),
-    ),
-    InjectedFault("starts-itself", "The house sends STRT", "kuhn-2.2", replace_messages(b"CARD", b"STRT P_1")),
+    _varied("2.2", "starts-itself", "The house sends STRT", replace_messages(b"CARD", b"STRT P_1")),
 )
 
 UNTESTABLE: Final = reasons_by_clause(

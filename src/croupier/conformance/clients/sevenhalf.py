@@ -1,6 +1,7 @@
 """Client test data of seven and a half: variations of messages, injected faults, and the suite."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
@@ -13,12 +14,11 @@ from croupier.conformance.clients.sevenhalf_states import (
 )
 from croupier.conformance.clients.test_data import (
     ClientTestData,
-    InjectedFault,
-    WireVariation,
     append_to_messages,
     reasons_by_clause,
     replace_messages,
     rewrite_each,
+    wire_variation,
 )
 from croupier.rooms.sevenhalf import ROOM
 
@@ -42,31 +42,33 @@ TEXTS: Final[Mapping[str, tuple[str, bytes]]] = {
 }
 """Texts of ERRO: words for the title, and the bytes of the message."""
 
+_varied: Final = partial(wire_variation, "sevenhalf")
+
 VARIATIONS: Final = (
-    WireVariation(
+    _varied(
+        "2.7",
         "upper-case-cards",
         "A house that writes cards in upper case means the same",
-        "sevenhalf-2.7",
         rewrite_each(lambda data: data.upper() if data[:4] == b"CARD" else data),
     ),
-    WireVariation(
+    _varied(
+        "2.7",
         "lower-case-codes",
         "A house that writes codes in lower case means the same",
-        "sevenhalf-2.7",
         rewrite_each(lambda data: data[:4].lower() + data[4:]),
     ),
-    WireVariation(
+    _varied(
+        "2.8",
         "line-ends",
         "A house that ends its messages with CR and LF",
-        "sevenhalf-2.8",
         rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
     *(
-        WireVariation(
+        _varied(
+            "2.6",
             f"refusal-{slug}",
             f"The house refuses an ANTE {phrase}",
-            "sevenhalf-2.6",
             replace_messages(b"ERRO", words),
             state=REFUSED_ANTE_STATE,
         )
@@ -74,27 +76,23 @@ VARIATIONS: Final = (
     ),
 )
 
+GOODBYE_VARIATIONS: Final = tuple(
+    _varied("2.6", f"goodbye-{slug}", f"The house says goodbye {phrase}", replace_messages(b"ERRO", words))
+    for slug, (phrase, words) in TEXTS.items()
+)
+
 INJECTED_FAULTS: Final = (
     *(
-        InjectedFault(
-            slug,
-            f"The house sends {phrase}, which cannot be read",
-            "sevenhalf-2.9",
-            replace_messages(old, new),
-        )
+        _varied("2.9", slug, f"The house sends {phrase}, which cannot be read", replace_messages(old, new))
         for slug, (phrase, old, new) in UNREADABLE_MESSAGES.items()
     ),
-    InjectedFault(
-        "two-cards", "The house deals two cards for one DRAW", "sevenhalf-4.9", append_to_messages(b"CARD", b"CARD 1o")
-    ),
-    InjectedFault("starts-itself", "The house sends STRT", "sevenhalf-4.1", replace_messages(b"STBT", b"STRT")),
-    InjectedFault(
-        "bet-of-nothing", "The starting bet is nothing", "sevenhalf-7.1", replace_messages(b"STBT", b"STBT \0\0\0\0")
-    ),
-    InjectedFault(
+    _varied("4.9", "two-cards", "The house deals two cards for one DRAW", append_to_messages(b"CARD", b"CARD 1o")),
+    _varied("4.1", "starts-itself", "The house sends STRT", replace_messages(b"STBT", b"STRT")),
+    _varied("7.1", "bet-of-nothing", "The starting bet is nothing", replace_messages(b"STBT", b"STBT \0\0\0\0")),
+    _varied(
+        "4.5",
         "pays-first",
         "The house pays before it shows",
-        "sevenhalf-4.5",
         lambda answers: sorted(answers, key=lambda said: said[:4] == b"BKSC"),
     ),
 )
@@ -130,12 +128,7 @@ SUITE: Final = house_client_suite(
         states=STATES,
         glued_states=(PASSED_STATE, BUST_STATE),
         variations=VARIATIONS,
-        goodbye_variations=[
-            WireVariation(
-                f"goodbye-{slug}", f"The house says goodbye {phrase}", "sevenhalf-2.6", replace_messages(b"ERRO", words)
-            )
-            for slug, (phrase, words) in TEXTS.items()
-        ],
+        goodbye_variations=GOODBYE_VARIATIONS,
         faults=INJECTED_FAULTS,
         obligation=obligation,
         limit_clause="sevenhalf-1.4",

@@ -48,15 +48,15 @@ class ClientTestState:
 
 @dataclass(frozen=True)
 class WireVariation:
-    """A permitted variation of the messages of a house. If `is_tolerated`, clients need not accept it.
+    """A variation of the messages of a house, or a fault in them. If `is_tolerated`, clients need not accept it.
 
     `dialect` is the dialect of the room in which it exists, empty for any. `state` is the state in which the client
     meets it, None for a whole game.
     """
 
+    clause: str
     slug: str
     title: str
-    clause: str
     mutation: Mutation = unchanged
     is_tolerated: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -65,21 +65,12 @@ class WireVariation:
     state: ClientTestState | None = None
 
 
-@dataclass(frozen=True)
-class InjectedFault:
-    """A fault of the house."""
-
-    slug: str
-    title: str
-    clause: str
-    mutation: Mutation
-
-
 @dataclass(frozen=True, kw_only=True)
 class ClientTestData:
     """What the client cases of a room are generated from, in addition to its transcripts.
 
     `states` begin with the plainest one; `glued_states` are those in which the house sends several messages at once.
+    `variations` are permitted, and `faults` are not.
 
     `obligation` returns the clause by which the client has to send; `idle_obligation` the one by which it has to go on
     after a finished game, empty if there is none. The clauses of the room are: `limit_clause`, clients over a limit are
@@ -96,7 +87,7 @@ class ClientTestData:
     states: Sequence[ClientTestState]
     glued_states: Sequence[ClientTestState]
     variations: Sequence[WireVariation]
-    faults: Sequence[InjectedFault]
+    faults: Sequence[WireVariation]
     obligation: Obligation
     limit_clause: str
     seat_clause: str
@@ -121,6 +112,11 @@ def reasons_by_clause(room: str, sections: Mapping[str, str]) -> Mapping[str, st
         {'kuhn-6.6': 'it binds the house', 'kuhn-6.7': 'it binds the house'}
     """
     return {f"{room}-{number}": reason for reason, numbers in sections.items() for number in numbers.split()}
+
+
+def wire_variation(room: str, number: str, slug: str, title: str, mutation: Mutation, **more: Any) -> WireVariation:
+    """A variation that the clause with this number is about; `more` are further fields of it."""
+    return WireVariation(f"{room}-{number}", slug, title, mutation, **more)
 
 
 def next_game(clause: str, game: str = "game", **more: Any) -> ClientTestState:
