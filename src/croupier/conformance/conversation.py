@@ -113,6 +113,10 @@ class ConversationMonitor(ABC):
     def _on_timeout(self, now: float) -> None:
         """Judge a deadline that has passed."""
 
+    def faults_of(self, side: Peer) -> Sequence[Fault]:
+        """The faults of one end."""
+        return [fault for fault in self.faults if fault.verdict.party == side]
+
     def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
         """Process bytes of one end; return the faults that they show."""
         before = len(self.faults)

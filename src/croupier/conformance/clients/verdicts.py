@@ -378,25 +378,17 @@ def _tolerated(observation: ClientObservation) -> Attempt | None:
     """The NON-STRICT result if the client has needed tolerance, otherwise None."""
     departures = observation.conversation.tolerated(CLIENT)
     if departures:
-        return _result(
-            observation,
-            Outcome.NON_STRICT,
-            f"the client departs from the document as {', '.join(sorted(departures))} tolerates",
-        )
+        note = f"the client departs from the document as {', '.join(sorted(departures))} tolerates"
+        return _result(observation, Outcome.NON_STRICT, note)
     test_data = observation.test_data
     if not test_data.late_clause:
         return None
     strict = observation.conversation.start_again(strict_referee=True).replay(observation.conversation.lines)
-    faults = [fault for fault in strict.faults if fault.verdict.party == CLIENT]
+    faults = strict.faults_of(CLIENT)
     if not faults:
         return None
-    lines = faults[0].line_count
-    return _result(
-        observation,
-        Outcome.NON_STRICT,
-        f"the client departs from the document as {test_data.late_clause} tolerates",
-        lines=lines,
-    )
+    note = f"the client departs from the document as {test_data.late_clause} tolerates"
+    return _result(observation, Outcome.NON_STRICT, note, lines=faults[0].line_count)
 
 
 def _last(lines: list[DialogueLine], side: Peer) -> DialogueLine | None:

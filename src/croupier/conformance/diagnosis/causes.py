@@ -61,7 +61,7 @@ def likely_cause(
     `wire_log` is the conversation chunk by chunk, if it is known; `known_options` and `strict` are those of its codecs.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
-    fault = next((fault for fault in conversation.faults if fault.verdict.party == side), None)
+    fault = next(iter(conversation.faults_of(side)), None)
     if fault is None and side == CLIENT and conversation.incomplete(CLIENT):
         return _explain_by_dialect(altered)
     if fault is None:
@@ -138,19 +138,15 @@ class AlteredConversation:
         replacements = iter(pieces)
         for by, data in self.wire_log:
             conversation.on_data(by, next(replacements, b"") if by == self.side else data, 0.0)
-            if self.faults(conversation):
+            if conversation.faults_of(self.side):
                 return conversation
         for rest in replacements:
             conversation.on_data(self.side, rest, 0.0)
         return conversation
 
-    def faults(self, conversation: Conversation) -> Sequence[Fault]:
-        """The faults of the end."""
-        return [fault for fault in conversation.faults if fault.verdict.party == self.side]
-
     def count_good_messages(self, conversation: Conversation) -> int:
         """The number of messages of the end before its first fault."""
-        faults = self.faults(conversation)
+        faults = conversation.faults_of(self.side)
         before = conversation.lines[: faults[0].line_count] if faults else conversation.lines
         wrong = bool(faults) and bool(before) and before[-1].side == self.side
         return sum(line.side == self.side for line in before) - wrong
@@ -172,11 +168,11 @@ class AlteredConversation:
             return ReadAttempt(dialect, self.count_good_messages(self.original))
         conversation = self.judge(pieces)
         message_count = self.count_good_messages(conversation)
-        has_faults = bool(self.faults(conversation)) or self._is_refuted(conversation)
+        has_faults = bool(conversation.faults_of(self.side)) or self._is_refuted(conversation)
         if has_faults or conversation.incomplete(self.side) or (reader.has_failed and not start):
             return ReadAttempt(dialect, message_count)
         is_faultless = not reader.unread and message_count + bool(
-            self.faults(self.original)
+            self.original.faults_of(self.side)
         ) > self.count_good_messages(self.original)
         amounts = sum(abs(getattr(line.message, "coins", 0)) for line in conversation.lines)
         return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
@@ -192,7 +188,7 @@ class AlteredConversation:
         for by, data in read:
             conversation.on_data(by, data, 0.0)
         lines = conversation.lines
-        if read == [*self.wire_log] or self.faults(conversation) or not lines or lines[-1].side != self.side:
+        if read == [*self.wire_log] or conversation.faults_of(self.side) or not lines or lines[-1].side != self.side:
             return False
         if is_cut:
             return True
@@ -202,7 +198,7 @@ class AlteredConversation:
 
     def _is_refuted(self, conversation: Conversation) -> bool:
         """Whether a reading of what a client has sent puts the tester's own house at fault."""
-        return self.side == CLIENT and any(fault.verdict.party == HOUSE for fault in conversation.faults)
+        return self.side == CLIENT and bool(conversation.faults_of(HOUSE))
 
     @property
     def is_right_with_more_decks(self) -> bool:
@@ -212,7 +208,7 @@ class AlteredConversation:
             return False
         options = replace(options, decks=len(self.original.lines))
         dealt = AlteredConversation(self.room, self.wire_log, options, self._strict, self.side)
-        return not self.faults(dealt.original)
+        return not dealt.original.faults_of(self.side)
 
     @property
     def is_cut(self) -> bool:
@@ -228,7 +224,7 @@ class AlteredConversation:
         if changed is not None:
             pieces[changed] += data
         conversation = self.judge(pieces)
-        return not self.faults(conversation) and self.count_good_messages(conversation) >= min_messages
+        return not conversation.faults_of(self.side) and self.count_good_messages(conversation) >= min_messages
 
     @property
     def possible_starts(self) -> Iterator[int]:

@@ -18,7 +18,6 @@ from croupier.conformance.holdem.delivery import (
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt
-from croupier.core.errors import FoundKind
 
 type Trial = Callable[[HoldemClientCase], Awaitable[Attempt]]
 """Runs the bot with a case."""
@@ -68,15 +67,10 @@ FEATURES: Final = (
 """What is looked for, the rarest first."""
 
 
-def is_crash(attempt: Attempt) -> bool:
-    """Whether the bot has ended with an error before the case was over."""
-    return attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED
-
-
 async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) -> Attempt:
     """Return a crash on the clause of what the bot cannot take; the attempt itself if no experiment shows it."""
     game = _last_game(attempt)
-    if attempt.failure is None or game is None or not is_crash(attempt) or case.setup.transform_body is not None:
+    if attempt.failure is None or game is None or not attempt.is_close or case.setup.transform_body is not None:
         return attempt
     for clause, text, is_in, leave_out in FEATURES:
         if is_in(game):
@@ -100,7 +94,7 @@ async def explain_variation(case: HoldemClientCase, attempt: Attempt, run: Trial
 async def _never_crashes(run: Trial, case: HoldemClientCase) -> bool:
     """Whether the bot goes on in each of MIN_RUNS runs."""
     for _ in range(MIN_RUNS):
-        if is_crash(await run(case)):
+        if (await run(case)).is_close:
             return False
     return True
 
@@ -110,7 +104,7 @@ async def _crashes_with(is_in: Callable[[Mapping[str, Any]], bool], run: Trial, 
     crashes = 0
     for _ in range(MAX_RUNS):
         attempt = await run(case)
-        if is_crash(attempt):
+        if attempt.is_close:
             game = _last_game(attempt)
             if game is None or not is_in(game):
                 return False

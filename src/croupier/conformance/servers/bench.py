@@ -20,7 +20,7 @@ from croupier.conformance.servers.conversing import Conversations, HouseUnderTes
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
-from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
+from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
@@ -133,7 +133,7 @@ class HouseBench(Bench):
         """Find out whether the house never accepts a message, or has not yet received the last one when it fails."""
         if attempt.refusal and await self._is_never_accepted(case, attempt.refusal, number):
             return attempt._replace(outcome=Outcome.UNIMPLEMENTED)
-        if attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED and attempt.steps:
+        if attempt.failure is not None and attempt.is_close and attempt.steps:
             close_clause = self._test_data.shared_clauses["close"]
             probe = await find_unasked_close(
                 attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
@@ -317,16 +317,16 @@ class HouseBench(Bench):
         lines = last.conversation.lines
         if self._is_tolerated(case):
             as_strict = self._judge_again(last, strict=True, reads_house_strictly=self._strict)
-            may_refuse = first_house_fault(as_strict) is None
+            may_refuse = not as_strict.faults_of(HOUSE)
             if may_refuse and not has_refused(self._test_data, last.conversation):
                 return Attempt(Outcome.PASS, dialogue=lines)
             accepted = "the server ends the conversation" if last.house_has_left else "the server takes it"
             return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else accepted, dialogue=lines)
         for probe in () if self._strict else probes:
             strict = self._judge_again(probe, strict=True)
-            fault = first_house_fault(strict)
-            if fault is not None and not _client_needed_tolerance(probe.conversation, strict):
-                violation = fault.verdict.violation
+            faults = strict.faults_of(HOUSE)
+            if faults and not _client_needed_tolerance(probe.conversation, strict):
+                violation = faults[0].verdict.violation
                 note = f"{violation.clause}: found {violation.found}; a strict client allows {violation.allowed}"
                 return Attempt(Outcome.NON_STRICT, note, dialogue=lines)
         return Attempt(Outcome.PASS, dialogue=lines)
@@ -355,7 +355,7 @@ class HouseBench(Bench):
     def _is_client_departure(self, probe: ScriptedClient) -> bool:
         """Whether a fault only follows from a departure of the client that a tolerant judge accepts."""
         tolerant = self._judge_again(probe, strict=False)
-        return first_house_fault(tolerant) is None and _client_needed_tolerance(tolerant, probe.conversation)
+        return not tolerant.faults_of(HOUSE) and _client_needed_tolerance(tolerant, probe.conversation)
 
     def _is_strict_answer(self, case: HouseServerCase, probe: ScriptedClient) -> bool:
         """Whether a fault is the right answer of a strict house to bytes of the client that need tolerance."""
@@ -366,7 +366,7 @@ class HouseBench(Bench):
         if not has_refused(self._test_data, probe.conversation):
             return False
         strict = self._judge_again(probe, strict=True, reads_house_strictly=self._strict)
-        return first_house_fault(strict) is None and _client_needed_tolerance(probe.conversation, strict)
+        return not strict.faults_of(HOUSE) and _client_needed_tolerance(probe.conversation, strict)
 
     def _judge_again(
         self, probe: ScriptedClient, *, strict: bool, reads_house_strictly: bool | None = None
@@ -432,19 +432,14 @@ class HouseBench(Bench):
         reply = lines[-1].message
         if not self._test_data.is_refusal(reply) or reply in self._test_data.refusals_of_payment:
             return None
-        wrong = any(
-            found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
-        )
+        wrong = any(fault.line_count == len(lines) - 1 for fault in probe.conversation.faults_of(CLIENT))
         before = self._conversations.new_conversation().replay(lines[:-1])
         return None if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
 
 
 def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:
     """Whether the client itself has needed tolerance: then the strict judge proves nothing about the house."""
-    wrong = [
-        [fault.verdict.violation.clause for fault in judge.faults if fault.verdict.party == CLIENT]
-        for judge in (tolerant, strict)
-    ]
+    wrong = [[fault.verdict.violation.clause for fault in judge.faults_of(CLIENT)] for judge in (tolerant, strict)]
     return bool(tolerant.tolerated(CLIENT)) or wrong[0] != wrong[1]
 
 

@@ -11,7 +11,7 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait, first_house_fault
+from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout
@@ -191,21 +191,20 @@ class Conversations:
     def _learn(self, conversation: Conversation) -> None:
         """Remember the kinds of messages that the house accepts, i.e. does not refuse."""
         lines = conversation.lines
-        fault = first_house_fault(conversation)
+        is_house_at_fault = bool(conversation.faults_of(HOUSE))
         for sent, received in pairwise(lines):
             if (sent.side, received.side) == (CLIENT, HOUSE) and not self._test_data.is_refusal(received.message):
-                if fault is not None and received is lines[-1]:
+                if is_house_at_fault and received is lines[-1]:
                     break
                 self.accepted.add(self._test_data.kind_of(sent.message))
 
     async def has_fallen_silent(self, attempt: Attempt) -> bool:
         """Whether no new client gets an answer to its first message any more, although an earlier one did."""
-        is_silence = attempt.failure is not None and attempt.failure.kind is FoundKind.SILENCE
-        if not is_silence or len(attempt.dialogue) != 1 or attempt.dialogue[0].data not in self._answered_openings:
+        said = [line.data for line in attempt.dialogue]
+        if not attempt.is_silence or len(said) != 1 or said[0] not in self._answered_openings:
             return False
-        opening = attempt.dialogue[0].data
         for ending in (b"\n", *[b""] * SILENT_CLIENTS):  # it may only wait for a line end
-            if (await self.send_quickly([opening + ending], WHOLE)).fault is None:
+            if (await self.send_quickly([said[0] + ending], WHOLE)).fault is None:
                 return False
         return True
 

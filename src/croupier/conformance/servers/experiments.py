@@ -350,11 +350,11 @@ class Experiments:
         conversation = self._conversations.new_conversation()
         found: list[DialogueLine] = []
         for line, reply in zip_longest(dialogue, dialogue[1:-1]):
-            faults_before = _client_faults(conversation)
+            faults_before = len(conversation.faults_of(CLIENT))
             conversation.on_data(line.side, line.data, 0.0)
             if line.side == CLIENT:
                 is_refused = reply is not None and reply.side == HOUSE and self._test_data.is_refusal(reply.message)
-                is_wrong = _client_faults(conversation) > faults_before or self._is_error(line.message)
+                is_wrong = len(conversation.faults_of(CLIENT)) > faults_before or self._is_error(line.message)
                 found += [line] * (is_refused or is_wrong)
         return found
 
@@ -378,7 +378,3 @@ def _client_messages(attempt: Attempt) -> Sequence[bytes]:
 def _has_unreadable(conversation: Conversation) -> bool:
     """Whether the client has sent what a house cannot read: its answer says nothing about the messages."""
     return any(line.side == CLIENT and is_fatal(line.message) for line in conversation.lines)
-
-
-def _client_faults(conversation: Conversation) -> int:
-    return sum(fault.verdict.party == CLIENT for fault in conversation.faults)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final
 
-from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.conversation import Conversation
 from croupier.conformance.responders import LiveResponder
 from croupier.conformance.servers.scenarios import scenario
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp
@@ -62,7 +62,7 @@ def record(test_data: ServerTestData, transcript: Transcript) -> tuple[HouseRepl
         if line.kind == "left":
             steps.append(HouseReplayStep(None, (), (), None))
         elif line.kind == ">":
-            lines, faults = len(conversation.lines), len(conversation.faults)
+            lines, faults = len(conversation.lines), len(conversation.faults_of(CLIENT))
             message = encode_line(line.text)
             conversation.on_data(CLIENT, message, 0.0)
             for item in codec.feed(message):
@@ -77,27 +77,17 @@ def record(test_data: ServerTestData, transcript: Transcript) -> tuple[HouseRepl
 def _step(
     sent: bytes, conversation: Conversation, test_data: ServerTestData, lines: int, faults: int
 ) -> HouseReplayStep:
-    """The step that led from this many lines and faults to the present state."""
+    """The step that led from this many lines and faults of the client to the present state."""
     referee = conversation.referee
     game = referee.last_game if referee.game is None else referee.game
+    received = [line for line in conversation.lines[lines:] if line.side == HOUSE]
     return HouseReplayStep(
         sent,
-        tuple(
-            kind
-            for kind, _ in groupby(
-                test_data.kind_of(line.message) for line in conversation.lines[lines:] if line.side == HOUSE
-            )
-        ),
-        tuple(
-            fault.verdict.violation.clause for fault in conversation.faults[faults:] if fault.verdict.party == CLIENT
-        ),
+        tuple(kind for kind, _ in groupby(test_data.kind_of(line.message) for line in received)),
+        tuple(fault.verdict.violation.clause for fault in conversation.faults_of(CLIENT)[faults:]),
         None if game is None else test_data.outline(game, referee.game is None),
-        next((line.message for line in conversation.lines[lines:] if line.side == HOUSE and _has_amount(line)), None),
+        next((line.message for line in received if hasattr(line.message, "coins")), None),
     )
-
-
-def _has_amount(line: DialogueLine) -> bool:
-    return hasattr(line.message, "coins")
 
 
 @scenario
@@ -115,7 +105,7 @@ def replay(context: ScenarioContext, steps: Sequence[HouseReplayStep], *, is_dia
         sent = step.sent if is_dialect else _respell(step.sent, context)
         if sent is None:
             return OTHER_DIALECT
-        lines, faults = len(conversation.lines), len(conversation.faults)
+        lines, faults = len(conversation.lines), len(conversation.faults_of(CLIENT))
         yield sent
         found = _step(step.sent, conversation, context.test_data, lines, faults)
         if step.outline is None:

@@ -253,8 +253,3 @@ class ScriptedClient:
         if not self.has_joined or self.house_has_left:
             return []
         return [*([Send(HOUSE, goodbye)] if goodbye else []), Drop(HOUSE)]
-
-
-def first_house_fault(conversation: Conversation) -> Fault | None:
-    """Return the first fault of the house in a conversation."""
-    return next((fault for fault in conversation.faults if fault.verdict.party == HOUSE), None)
