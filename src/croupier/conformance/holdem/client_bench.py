@@ -9,6 +9,7 @@ from msgspec import structs
 
 from croupier.conformance.deviations import make_attempt
 from croupier.conformance.holdem.bot_experiments import explain_crash, explain_variation
+from croupier.conformance.holdem.context import QUEUED
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
@@ -196,10 +197,7 @@ class ClientCaseRun:
     @property
     def has_had_seat(self) -> bool:
         """Whether the bot has joined a game, unless the case has seated it."""
-        return any(
-            note.path[-1:] == ["players"] and note.response is not None and note.response.status < 300
-            for note in self._server.requests
-        )
+        return any(note.path[-1:] == ["players"] and note.is_success for note in self._server.requests)
 
     def _hands_played(self) -> int:
         """Return how many finished hands the bot has played."""
@@ -275,9 +273,7 @@ class ClientCaseRun:
             if case.failure_is_choice and failed.clause != "holdem-1.1":
                 failed = structs.replace(failed, outcome=Outcome.CHOICE)
             found.append(failed)
-        if self._setup.needs_queue and not any(
-            note.response is not None and note.response.status == 202 for note in self._server.requests
-        ):
+        if self._setup.needs_queue and not any(note.status == QUEUED for note in self._server.requests):
             reason = reason or "it has not joined a full game"
         dialogue = dialogue_lines(self._server)
         worst = worst_deviation(found, preferred=())

@@ -126,7 +126,7 @@ class Exchange:
         Raises CaseAborted if no valid response arrives, after recording a deviation unless a reset has cut it.
         """
         client = self.idle_client(role)
-        self.record_request(request, request.encode(client.host))
+        self.record_request(request, client)
         self._busy_roles.add(role)
         try:
             response = await client.request(request, delivery=delivery, timeout=timeout)
@@ -153,7 +153,7 @@ class Exchange:
         async with AsyncExitStack() as connections:
             for client, request in zip(clients, requests, strict=True):
                 connections.push_async_callback(client.close)
-                self.record_request(request, request.encode(client.host))
+                self.record_request(request, client)
             try:
                 responses = await asyncio.gather(*map(HttpClient.request, clients, requests))
             except ResponseError as error:
@@ -161,10 +161,13 @@ class Exchange:
                 raise CaseAborted from None
         return [self.record_response(response) for response in responses]
 
-    def record_request(self, request: SentRequest, data: bytes) -> None:
-        """Add a request to the dialogue, with its bytes."""
+    def record_request(self, request: SentRequest, client: HttpClient, omitted_bytes: int = 0) -> bytes:
+        """Add a request that a client sends to the dialogue, without its last `omitted_bytes`; return its bytes."""
+        data = request.encode(client.host)
+        data = data[: len(data) - omitted_bytes]
         self._last_request = request
         self._add_line(CLIENT, data, request)
+        return data
 
     def record_response(self, response: ReceivedResponse) -> ReceivedResponse:
         """Add a response to the dialogue as received; return it as the detected dialect reads it."""

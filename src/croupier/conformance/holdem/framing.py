@@ -53,10 +53,9 @@ async def pieces_of_seven_bytes(context: HoldemContext) -> None:
 async def body_after_head(context: HoldemContext) -> None:
     """A body may arrive later than its head."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    request = _call(context, role, game)
     client = context.idle_client(role)
-    head, blank, body = request.encode(client.host).partition(b"\r\n\r\n")
-    context.record_request(request, request.encode(client.host))
+    data = context.record_request(_call(context, role, game), client)
+    head, blank, body = data.partition(b"\r\n\r\n")
     await client.send(head + blank)
     await asyncio.sleep(0.2)
     await client.send(body)
@@ -90,16 +89,12 @@ async def pipelined(context: HoldemContext) -> None:
         _call(context, role, game),
         SentRequest("GET", f"/games/{game}", headers),
     ]
-    for request in requests:
-        context.record_request(request, request.encode(client.host))
-    await client.send(b"".join(request.encode(client.host) for request in requests))
+    await client.send(b"".join(context.record_request(request, client) for request in requests))
     for number, status in enumerate((200, 404, 201, 200)):
         response = await _receive(context, role, status, "one of several pipelined requests")
         if not response.keeps_open and number + 1 < len(requests):
             # RFC 9112, section 9.3.2: what was not answered is sent again on a new connection
-            data = requests[number + 1].encode(client.host)
-            context.record_request(requests[number + 1], data)
-            await client.send(data)
+            await client.send(context.record_request(requests[number + 1], client))
     if context.require_game(response).turn.player_id == context.player_id(role, game):
         context.add_deviation("holdem-1.8", "the act that was sent before", "a game without it")
 
@@ -108,11 +103,8 @@ async def pipelined(context: HoldemContext) -> None:
 async def aborted_request(context: HoldemContext) -> None:
     """An incomplete request changes nothing."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    request = _call(context, role, game)
     client = context.idle_client(role)
-    data = request.encode(client.host)[:-4]
-    context.record_request(request, data)
-    await client.send(data)
+    await client.send(context.record_request(_call(context, role, game), client, omitted_bytes=4))
     client.abort()
     await asyncio.sleep(0.05)
     game_state = await context.get_game(role, game)

@@ -238,9 +238,9 @@ async def event_stream(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     client = context.idle_client(NOBODY)
     request = SentRequest("GET", f"/games/{game}/events", [("Accept", "text/event-stream")])
-    context.record_request(request, request.encode(client.host))
+    data = context.record_request(request, client)
     try:
-        await client.send(request.encode(client.host))
+        await client.send(data)
         response = await client.receive(is_stream=True)
     except ResponseError as error:
         context.add_deviation("holdem-9.6", "a stream of events", str(error), Outcome.CHOICE)

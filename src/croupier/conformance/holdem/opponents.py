@@ -55,6 +55,7 @@ class Opponent:
         self.name = name
         self._chips = chips
         self._test_server = test_server
+        self._service = test_server.service.service
         self._style = style
         self._luck = luck
         self._player = Player(Options(name))
@@ -62,7 +63,7 @@ class Opponent:
 
     def sit(self, game: str) -> None:
         """Join a game, and bring other chips than the settings have unless the next hand begins at once."""
-        self._test_server.service.service.submit(Join(self.name, game))
+        self._service.submit(Join(self.name, game))
         table = self._test_server.house.game(game)
         player = None if table is None else table.seats.by_user(self.name)
         if self._chips is not None and player is not None and player.hand_seat is None:
@@ -70,22 +71,19 @@ class Opponent:
 
     def open_game(self) -> None:
         """Open a game and take a seat in it."""
-        self._test_server.service.service.submit(Open(self.name))
+        self._service.submit(Open(self.name))
 
     def leave(self, game: str) -> None:
         """Leave a game."""
-        service = self._test_server.service.service
-        service.submit(Leave(self.name, game, service.house.guid_of(self.name)))
+        self._service.submit(Leave(self.name, game, self._service.house.guid_of(self.name)))
 
     def fold(self, game: str) -> None:
         """Fold in one's turn."""
-        service = self._test_server.service.service
-        service.submit(Act(self.name, game, service.house.guid_of(self.name), ACTION_FOLD, 0))
+        self._service.submit(Act(self.name, game, self._service.house.guid_of(self.name), ACTION_FOLD, 0))
 
     async def play(self, game: str) -> None:
         """Play until the game no longer exists, or the style leaves it."""
-        service = self._test_server.service.service
-        while (table := service.house.game(game)) is not None:
+        while (table := self._service.house.game(game)) is not None:
             if table.player_guid(self.name) is None:  # broke, or left
                 await asyncio.sleep(REJOIN_DELAY_SECONDS if self._chips is None else 0.0)
                 self._player = Player(Options(self.name))
@@ -106,5 +104,5 @@ class Opponent:
                 continue
             act = self._player.act(STYLES.get(self._style, STYLES["calls"])(view, self._luck))
             self._player.on(Submitted(act), 0.0)
-            service.submit(act)
+            self._service.submit(act)
             await asyncio.sleep(0)

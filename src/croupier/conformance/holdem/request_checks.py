@@ -170,8 +170,7 @@ def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
         one.request.method
         for one in test_server.requests
         if one.at < request.at
-        and one.response is not None
-        and one.response.status < 300
+        and one.is_success
         and (one.request.method, one.path) in [("DELETE", request.path[:4]), ("POST", request.path[:3])]
     ]
     return changes[-1:] == ["DELETE"]
@@ -183,21 +182,23 @@ def _was_shown_out(test_server: HoldemTestServer, request: RecordedRequest) -> b
     A player who has just joined is at no table, either.
     """
     player = f'"playerID":"{test_server.house.guid_of(request.user)}"'.encode()
-    reads = [
-        player in one.response_data or (one.response is not None and player in one.response.body)
-        for one in test_server.requests
-        if one.at < request.at and one.request.method == "GET"
-    ]
-    return any(reads) and not reads[-1]
+    shown = [_shows(read, player) for read in _reads_before(test_server, request)]
+    return any(shown) and not shown[-1]
 
 
 def _has_read_own_turn(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the last read before a request showed that it was the turn of its user."""
-    reads = [one for one in test_server.requests if one.at < request.at and one.request.method == "GET"]
-    if not reads or reads[-1].response is None:
-        return False
     turn = f'"turn":{{"playerID":"{test_server.house.guid_of(request.user)}"'.encode()
-    return turn in reads[-1].response.body or turn in reads[-1].response_data
+    return any(_shows(read, turn) for read in _reads_before(test_server, request)[-1:])
+
+
+def _reads_before(test_server: HoldemTestServer, request: RecordedRequest) -> Sequence[RecordedRequest]:
+    return [one for one in test_server.requests if one.at < request.at and one.request.method == "GET"]
+
+
+def _shows(read: RecordedRequest, part: bytes) -> bool:
+    """Whether the response to a read has a part, as the service has written it or as it was sent."""
+    return part in read.response_data or (read.response is not None and part in read.response.body)
 
 
 def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
@@ -205,10 +206,7 @@ def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) ->
     own = [
         one for one in test_server.requests if one.user == request.user and one.at <= request.at and one is not request
     ]
-    if not own or own[-1].path[-1:] != ["acts"]:
-        return False
-    before = own[-1].response
-    return before is not None and before.status < 300
+    return bool(own) and own[-1].path[-1:] == ["acts"] and own[-1].is_success
 
 
 def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[HttpDeviation]:

@@ -56,6 +56,16 @@ class RecordedRequest(Struct):
         return unquote(self.request.path.partition("?")[0]).strip("/").split("/")
 
     @property
+    def status(self) -> int:
+        """The status of the response of the service, 0 if there was none."""
+        return 0 if self.response is None else self.response.status
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the service has carried the request out, and said so."""
+        return 200 <= self.status < 300
+
+    @property
     def is_long_poll(self) -> bool:
         """Whether the request is a long poll or an event stream."""
         return "wait=" in self.request.path or self.path[-1:] == ["events"]
