@@ -1,6 +1,7 @@
 """The cases for house servers: transcripts, inputs in every state, deliveries, disconnects and those of the room."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import Delivery
@@ -21,7 +22,7 @@ from croupier.conformance.servers.scenarios import (
 )
 from croupier.conformance.servers.scripted_client import Wait
 from croupier.conformance.servers.tcp_house import TcpHouse
-from croupier.conformance.servers.test_data import HouseServerCase, ServerTestData
+from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.suite import Suite
 
 FAIR_DEAL_GAMES: Final = 20
@@ -39,6 +40,14 @@ CONCURRENT_CLIENTS: Final = 8
 
 REPLAY_SECONDS: Final = 0.15
 """How long a transcript is tried until it comes up by chance."""
+
+RANDOM_GAMES: Final = (
+    ("Three games at random", 3, 0.0),
+    ("Three games at random, with mistakes now and then", 3, 0.2),
+    ("Ten games at random, with mistakes now and then", 10, 0.1),
+    ("Three games at random, with more mistakes than moves", 3, 0.6),
+)
+"""The title of a long conversation, the number of its games, and how often a mistake takes the place of a move."""
 
 DELIVERY_RANK: Final = 3
 LONG_RANK: Final = 4
@@ -105,38 +114,31 @@ def _is_about_answers(clause: str) -> bool:
     return clause.partition("-")[2].startswith("4.")
 
 
+def _shared_case(
+    test_data: ServerTestData, topic: str, slug: str, title: str, *scenarios: Scenario, **more: Any
+) -> HouseServerCase:
+    """A case that all rooms share, about the clause of a topic; `more` are further fields of it."""
+    return server_case(test_data.shared_clauses[topic], slug, title, *scenarios, **more)
+
+
 def _long_cases(test_data: ServerTestData) -> list[HouseServerCase]:
     """Long conversations, all that is refused in a state, and the deals of all games."""
-    shared = test_data.shared_clauses
-    random_games = (
-        ("Three games at random", 3, 0.0),
-        ("Three games at random, with mistakes now and then", 3, 0.2),
-        ("Ten games at random, with mistakes now and then", 10, 0.1),
-        ("Three games at random, with more mistakes than moves", 3, 0.6),
-    )
+    case = partial(_shared_case, test_data, rank=LONG_RANK)
     return [
         *(
-            server_case(
-                shared["unasked"],
-                f"stroll-{number}",
-                title,
-                play_at_random(games, invalid_rate),
-                hits=3,
-                rank=LONG_RANK,
-            )
-            for number, (title, games, invalid_rate) in enumerate(random_games, start=1)
+            case("unasked", f"stroll-{number}", title, play_at_random(games, invalid_rate), hits=3)
+            for number, (title, games, invalid_rate) in enumerate(RANDOM_GAMES, start=1)
         ),
         *(
-            server_case(
-                shared["unchanged"],
+            case(
+                "unchanged",
                 f"refused-twice-at-{state.name}",
                 f"What is refused is refused again, {state.title}",
                 send_refused_twice(state),
-                rank=LONG_RANK,
             )
             for state in test_data.states
         ),
-        server_case(shared["next"], "evening", "Many games on one connection", play_at_random(20, 0.0), rank=LONG_RANK),
+        case("next", "evening", "Many games on one connection", play_at_random(20, 0.0)),
         server_case(
             test_data.fair_deal.clause,
             "fair-deal",
@@ -151,14 +153,11 @@ def _long_cases(test_data: ServerTestData) -> list[HouseServerCase]:
 
 def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
     """The same games with bytes that arrive in other chunks, and with clients that disconnect."""
-    shared, game = test_data.shared_clauses, test_data.sample_game
+    game, case = test_data.sample_game, partial(_shared_case, test_data, rank=DELIVERY_RANK)
     frames = [test_data.room.codec(True, None).encode(message) for message in game]
     size = sum(map(len, frames))
     again = play_at_random(1, 0.0)
     first = len(frames[0])
-
-    def case(topic: str, slug: str, title: str, *scenarios: Any, **more: Any) -> HouseServerCase:
-        return server_case(shared[topic], slug, title, *scenarios, **{"rank": DELIVERY_RANK, **more})
 
     return [
         *(
