@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.clients.identify import speaks_tls
-from croupier.conformance.listening import HOST, is_accepted
+from croupier.conformance.listening import HOST, connect_error, is_accepted
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout, extra_wait
 from croupier.core.codec import printable_bytes
@@ -121,12 +121,13 @@ async def first_look(
         else:
             remedy = ". Test it with TLS: --tls, or --tls-ca FILE with its certificate authority, in the terminal."
         return f"The server at {shown} speaks TLS{remedy}"
-    if answer.end is End.CLOSED and not answer.data and not is_ours and (gone := await _connect_error(address)):
+    if answer.end is End.CLOSED and not answer.data and not is_ours and (gone := await connect_error(*address)):
         return (
             f"The server at {shown} has ended its first conversation without an answer, and takes no connections any "
-            f"more ({gone}). The client had sent {_shown(room.probe)}. The server may have failed at these bytes, or "
-            "end with its first client. Look at what the server prints, and start it again; or let `croupier check` "
-            "start it, with --server and its command: then it starts again whenever it has ended."
+            f"more ({connect_error_reason(gone)}). The client had sent {_shown(room.probe)}. The server may have "
+            "failed at these bytes, or end with its first client. Look at what the server prints, and start it again; "
+            "or let `croupier check` start it, with --server and its command: then it starts again whenever it has "
+            "ended."
         )
     if recognise_room(answer.data, [room]) is not None:
         return None
@@ -237,18 +238,6 @@ async def _receive(
             return Answer(data, End.CLOSED)
         data += more
     return Answer(data, End.FLOODED if len(data) > MAX_ANSWER_BYTES else End.OPEN)
-
-
-async def _connect_error(address: Address) -> str:
-    """Why a server takes no connections any more; empty if it takes one."""
-    try:
-        _, writer = await asyncio.open_connection(*address)
-    except OSError as error:
-        return connect_error_reason(error)
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return ""
 
 
 def _unreachable(address: Address, error: Exception) -> str:

@@ -43,14 +43,19 @@ async def is_listening(host: str, port: int) -> bool:
         return any(local == port for local in _listening_ports())
     except OSError:  # not Linux
         pass
+    return await connect_error(host, port) is None
+
+
+async def connect_error(host: str, port: int) -> OSError | None:
+    """Connect to a server and hang up; return the error if it takes no connection."""
     try:
         _, writer = await asyncio.open_connection(host, port)
-    except OSError:
-        return False
+    except OSError as error:
+        return error
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
-    return True
+    return None
 
 
 def is_accepted(port: int, client_port: int) -> bool:
