@@ -133,15 +133,13 @@ class AlteredConversation:
         return Conversation(self.room, self._known_options, strict=self._strict, house_may_wait=may_wait)
 
     def judge(self, pieces: Iterable[bytes]) -> Conversation:
-        """The conversation with these chunks in place of those of the end, up to its first fault."""
+        """The conversation with as many other chunks in place of those of the end, up to its first fault."""
         conversation = self._new_conversation()
         replacements = iter(pieces)
         for by, data in self.wire_log:
-            conversation.on_data(by, next(replacements, b"") if by == self.side else data, 0.0)
+            conversation.on_data(by, next(replacements) if by == self.side else data, 0.0)
             if conversation.faults_of(self.side):
-                return conversation
-        for rest in replacements:
-            conversation.on_data(self.side, rest, 0.0)
+                break
         return conversation
 
     def count_good_messages(self, conversation: Conversation) -> int:

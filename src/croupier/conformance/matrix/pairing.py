@@ -17,7 +17,7 @@ from croupier.conformance.matrix.programs import (
     STOP_TIMEOUT_SECONDS,
     PairingTerms,
 )
-from croupier.conformance.matrix.verdicts import judge_cell, replay
+from croupier.conformance.matrix.verdicts import judge_cell
 from croupier.conformance.program import ProgramError
 from croupier.conformance.server_process import Program, ServerProcess, StartProgram
 from croupier.conformance.tap.connection import (
@@ -163,8 +163,8 @@ class Pairing:
         lines, faults = connection.conversation.lines, connection.conversation.faults
         if connection not in self.connections or faults or any(line.side == HOUSE for line in lines[wait.line_count :]):
             return
-        conversation = self._conversation()
-        if replay(lines[: wait.line_count], conversation) is None:
+        conversation = self._conversation().replay(lines[: wait.line_count])
+        if not conversation.faults:
             faults += conversation.on_timeout(wait.deadline)
 
     def _add_cause(self, finding: CellFinding) -> CellFinding:

@@ -46,14 +46,6 @@ def judge_cell(
     )
 
 
-def replay(lines: Sequence[DialogueLine], conversation: Conversation) -> tuple[int, Fault] | None:
-    """Return the first fault in these lines as another conversation judges them, and the number of lines up to it."""
-    for count, line in enumerate(lines, start=1):
-        if faults := conversation.on_data(line.side, line.data, line.at):
-            return count, faults[0]
-    return None
-
-
 def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict: Conversation) -> CellFinding:
     fault = conversation.faults[0]
     side, violation = fault.verdict.party, fault.verdict.violation
@@ -83,9 +75,11 @@ def _with_dialogue(connections: Sequence[TappedConnection], finding: CellFinding
 
 
 def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, role: str) -> tuple[int, Fault] | None:
-    """The first departure in these lines and its position, if it is not of the program with this role."""
-    first = replay(lines, strict)
-    return None if first is None or END_NAMES[first[1].verdict.party] == role else first
+    """The first fault in these lines by a strict judge, after how many, if it is not of the program with this role."""
+    for count, line in enumerate(lines, start=1):
+        if faults := strict.on_data(line.side, line.data, line.at):
+            return None if END_NAMES[faults[0].verdict.party] == role else (count, faults[0])
+    return None
 
 
 def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], consequence: str) -> CellFinding:

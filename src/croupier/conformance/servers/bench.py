@@ -22,7 +22,7 @@ from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
+from croupier.conformance.servers.verdicts import client_messages, describe_failure, has_refused, shown_dialogue
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
@@ -261,7 +261,7 @@ class HouseBench(Bench):
 
     def short_starts(self, attempt: Attempt) -> Iterable[Sequence[bytes]]:
         """Messages that were sent ahead of their answers may be sent one by one as well."""
-        yield [line.data for line in whole_messages(attempt.dialogue) if line.side == CLIENT]
+        yield client_messages(attempt.dialogue)
 
     # Running a case.
 

@@ -17,7 +17,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import canonical_messages, has_refused, is_fatal
+from croupier.conformance.servers.verdicts import canonical_messages, client_messages, has_refused, is_fatal
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
@@ -149,7 +149,7 @@ class ProvokedCloseDetector:
 
     async def _accepts_alone(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> bool:
         """Whether the messages came in other pieces, and the house accepts them whenever each is sent alone."""
-        messages = [line.data for line in probe.conversation.lines if line.side == CLIENT]
+        messages = client_messages(probe.conversation.lines)
         if not messages or (delivery == WHOLE and messages == [*ending.messages]):
             return False
         return await self.accepts(messages)

@@ -24,7 +24,13 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import Reading, ServerTestData
-from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue, is_fatal, whole_messages
+from croupier.conformance.servers.verdicts import (
+    canonical_messages,
+    client_messages,
+    failing_dialogue,
+    is_fatal,
+    whole_messages,
+)
 from croupier.conformance.suite import Attempt, Config
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -98,7 +104,7 @@ class Experiments:
         """
         if (misreading := await self._find_misreading(whole_messages(attempt.dialogue))) is not None:
             return attempt.blamed(misreading.clause, Cause(misreading.title))
-        messages = _client_messages(attempt)
+        messages = client_messages(attempt.dialogue)
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
@@ -109,7 +115,7 @@ class Experiments:
                 provoked = await self._close_detector.find_provoked(found, WHOLE)
                 return describe(provoked.probe) if provoked is not None and provoked.is_certain else attempt
             attempt = describe(found)
-            messages = _client_messages(attempt)
+            messages = client_messages(attempt.dialogue)
         if messages and attempt.is_silence:
             line_ended = [message + b"\n" for message in messages]
             found = await self._compare(messages, line_ended, WHOLE)
@@ -140,7 +146,7 @@ class Experiments:
 
     async def explain_close(self, attempt: Attempt) -> Attempt:
         """Blame a message that changes nothing if the house says goodbye after it, and goes on without it."""
-        messages = _client_messages(attempt)
+        messages = client_messages(attempt.dialogue)
         for change, blamed, cause in self._omissions(attempt):
             others = change(whole_messages(attempt.dialogue))
             if others and others != messages and await self._close_detector.accepts(others):
@@ -161,7 +167,7 @@ class Experiments:
     async def _blamed_or_unread(self, attempt: Attempt, change: Change, clause: str, cause: Cause) -> Attempt:
         """Blame the reader if the house answers a message that makes the difference before all of it has arrived."""
         dialogue = whole_messages(attempt.dialogue)
-        kept, sent = change(dialogue), [line.data for line in dialogue if line.side == CLIENT]
+        kept, sent = change(dialogue), client_messages(dialogue)
         for place, data in enumerate(sent):
             if data in kept or not self._has_time():
                 continue
@@ -192,7 +198,7 @@ class Experiments:
         assert attempt.failure is not None, "only failures are explained"
         if attempt.failure.cause is not None or [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
             return attempt
-        *before, last = _client_messages(attempt) or [b""]
+        *before, last = client_messages(attempt.dialogue) or [b""]
         layout = LAYOUTS[self._test_data.room.name].layout
         code = next((code for code, fields in layout.items() if fields and last.startswith(code)), b"")
         for piece in (code, last[: len(code) + 1]) if code else ():
@@ -233,7 +239,7 @@ class Experiments:
 
     async def _stream_cause(self, attempt: Attempt) -> Cause:
         """Return the cause of a house that fails only by how its messages arrive: perhaps single bytes show it."""
-        messages = _client_messages(attempt)
+        messages = client_messages(attempt.dialogue)
         probe = await self._conversations.send_quickly(messages, Delivery(max_piece_bytes=1))
         if probe.fault is not None:
             return ONE_READ_CAUSE
@@ -369,10 +375,6 @@ def _has_answered_beginning(probe: ScriptedClient, piece: bytes) -> bool:
     """Whether the house has answered the beginning of a message, and goes on."""
     is_answered = probe.conversation.incomplete(CLIENT) == piece and probe.wire_log[-1][0] == HOUSE
     return is_answered and not probe.house_has_left
-
-
-def _client_messages(attempt: Attempt) -> Sequence[bytes]:
-    return [line.data for line in whole_messages(attempt.dialogue) if line.side == CLIENT]
 
 
 def _has_unreadable(conversation: Conversation) -> bool:

@@ -77,6 +77,11 @@ def whole_messages(dialogue: Iterable[DialogueLine]) -> Sequence[DialogueLine]:
     return [line for line in dialogue if line.message is not UNFINISHED_MESSAGE]
 
 
+def client_messages(dialogue: Iterable[DialogueLine]) -> list[bytes]:
+    """The whole messages that the client has sent in a dialogue."""
+    return [line.data for line in whole_messages(dialogue) if line.side == CLIENT]
+
+
 def canonical_messages(conversation: Conversation, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
     """The messages of the client as its protocol, or dialect, spells them; bytes that are no messages are unchanged."""
     said = [line for line in dialogue if line.side == CLIENT]
