@@ -1,5 +1,6 @@
 """Server test data of blackjack: states, inputs, and cases about money."""
 
+from functools import partial
 from typing import Any, Final
 
 from croupier.conformance.conditions import in_game
@@ -100,12 +101,7 @@ INPUTS: Final = (
     Input("bet-of-nothing", "BET 0", Bet(0), _clauses(idle="6.2", bet="6.5", turn="6.2")),
     Input("bet-below-nothing", "BET -5", Bet(-5), _clauses(idle="6.2", bet="6.5", turn="6.2")),
     Input("bet-too-much", f"BET {MAX_INT32}", Bet(MAX_INT32), _clauses(idle="6.2", bet="6.6", turn="6.2")),
-    Input(
-        "bet-beyond-two-bytes",
-        "BET 65546, whose lower half is 10",
-        Bet(LOW_HALF + 10),
-        _clauses(bet="2.3"),
-    ),
+    Input("bet-beyond-two-bytes", "BET 65546, whose lower half is 10", Bet(LOW_HALF + 10), _clauses(bet="2.3")),
     Input("bet-backwards", "BET 10 with its bytes backwards", b"BET\x0a\0\0\0", _clauses(bet="2.3")),
     Input("hit", "MOV H", MOV["H"], _clauses(idle="6.3", bet="6.3", turn="4.3", best="3.7")),
     Input("stand", "MOV S", MOV["S"], _clauses(idle="6.3", bet="6.3", turn="4.4", best="3.7")),
@@ -207,32 +203,27 @@ def bet_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
+_case: Final = partial(room_case, "blackjack")
+
 ROOM_CASES: Final = (
-    room_case(
-        "blackjack-7.2",
-        "balance-behind-surrenders",
-        "The balance follows what was saved",
-        _play_five_rounds(always_surrender),
+    _case(
+        "7.2", "balance-behind-surrenders", "The balance follows what was saved", _play_five_rounds(always_surrender)
     ),
-    room_case(
-        "blackjack-7.2", "balance-behind-losses", "The balance follows what was lost", _play_five_rounds(always_hit)
-    ),
-    room_case(
-        "blackjack-7.3", "balance-behind-wins", "The balance follows what was won", _play_five_rounds(play_carefully)
-    ),
-    room_case("blackjack-5.4", "paid-back", "RES states what is paid back", _play_five_rounds(always_stand)),
-    room_case("blackjack-7.4", "all-there-is", "The whole balance can be bet, and not one coin more", bet_everything),
-    room_case("blackjack-7.5", "ruin", "A client with an empty purse has nothing to bet", lose_everything),
-    room_case(
-        "blackjack-7.1",
+    _case("7.2", "balance-behind-losses", "The balance follows what was lost", _play_five_rounds(always_hit)),
+    _case("7.3", "balance-behind-wins", "The balance follows what was won", _play_five_rounds(play_carefully)),
+    _case("5.4", "paid-back", "RES states what is paid back", _play_five_rounds(always_stand)),
+    _case("7.4", "all-there-is", "The whole balance can be bet, and not one coin more", bet_everything),
+    _case("7.5", "ruin", "A client with an empty purse has nothing to bet", lose_everything),
+    _case(
+        "7.1",
         "a-new-purse",
         "The purse is full again on a new connection",
         send_each(PLY, Bet(1), SRD),  # nothing is paid back
         _compare_first_balances("blackjack-7.1"),
         rank=VALID_INPUT_RANK,
     ),
-    room_case(
-        "blackjack-6.1",
+    _case(
+        "6.1",
         "refusals-cost-nothing",
         "What is refused before the first round costs nothing",
         send_each(PLY),
@@ -242,16 +233,16 @@ ROOM_CASES: Final = (
             *(_frame(b"MOV", "X"), _frame(b"CRD", "X8S"), b"ERR\0\0\x01\x94"),
         ),
     ),
-    room_case("blackjack-8.3", "farewell-in-full", "ERR 300 comes before STP", send_each(PLY, b"HIT")),
-    room_case("blackjack-7.1", "first-balance", "The first balance is not below nothing", send_each(PLY)),
-    room_case(
-        "blackjack-6.1",
+    _case("8.3", "farewell-in-full", "ERR 300 comes before STP", send_each(PLY, b"HIT")),
+    _case("7.1", "first-balance", "The first balance is not below nothing", send_each(PLY)),
+    _case(
+        "6.1",
         "refusals-change-nothing",
         "What is refused changes nothing",
         send_each(SRD, PLY, PLY, SRD, Bet(0), MOV["H"], Bet(10), PLY, Bet(10), SRD, SRD, PLY),
     ),
-    room_case(
-        "blackjack-2.4",
+    _case(
+        "2.4",
         "letters-of-two-bytes",
         "Characters have two bytes",
         send_each(b"PLY", b"BET\0\0\0\x0a", _frame(b"MOV", "S")),

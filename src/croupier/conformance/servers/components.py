@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from croupier.conformance.case import Retries
@@ -40,8 +39,10 @@ def server_case(
     )
 
 
-room_case: Final = partial(server_case, seconds=ROOM_CASE_SECONDS, rank=INVALID_INPUT_RANK)
-"""A case that only one room has."""
+def room_case(room: str, number: str, slug: str, title: str, *scenarios: Scenario, **more: Any) -> HouseServerCase:
+    """A case that only one room has, about the clause with this number; `more` are further fields of it."""
+    fields = {"seconds": ROOM_CASE_SECONDS, "rank": INVALID_INPUT_RANK, **more}
+    return server_case(f"{room}-{number}", slug, title, *scenarios, **fields)
 
 
 @dataclass(frozen=True)

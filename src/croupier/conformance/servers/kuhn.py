@@ -158,22 +158,24 @@ GOALS: Final = (
     ),
 )
 
+_case: Final = partial(room_case, "kuhn")
+
 ROOM_CASES: Final = (
     *COIN_CASES,
-    room_case(
-        "kuhn-2.4",
+    _case(
+        "2.4",
         "line-ends-between-messages",
         "Line ends and spaces between messages",
         send_each(b"STRT P_1\r\n", b"\n ACTN BET", b"\r\nSTRT P_1\n"),
     ),
-    room_case(
-        "kuhn-6.7",
+    _case(
+        "6.7",
         "refusals-change-nothing",
         "What is refused changes nothing",
         send_each(ACTN["BET"], STRT["P_1"], STRT["P_2"], ACTN["CAL"], CARD["K"], ACTN["BET"], STRT["P_1"]),
         send_each(WRONG_ACTION, STRT["P_2"], STRT["P_1"], NO_COINS, CARD["K"], b"STRT P_3", ACTN["BET"]),
     ),
-    room_case("kuhn-2.5", "quoted-seat", "An argument in double quotes", send_each(b'STRT "P_1"', b"ACTN BET")),
+    _case("2.5", "quoted-seat", "An argument in double quotes", send_each(b'STRT "P_1"', b"ACTN BET")),
 )
 
 

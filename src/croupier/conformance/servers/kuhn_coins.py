@@ -251,6 +251,8 @@ def compare_purses(context: ScenarioContext) -> ClientScript:
     return None
 
 
+_case: Final = partial(room_case, "kuhn")
+
 POOR_ACTIONS: Final[Mapping[KuhnAction, tuple[str, KuhnAction, KuhnAction]]] = {
     "BET": ("bet", "CAL", "CHK"),
     "CAL": ("call", "BET", "FLD"),
@@ -263,17 +265,15 @@ def _poor_cases(
 ) -> Iterator[HouseServerCase]:
     """The cases in a state in which the last coin is the ante: an action that costs one, and a wrong one."""
     word, wrong, free = POOR_ACTIONS[costly]
-    for slug, title, clause, action in (
-        (refused_slug, f"A client whose last coin is the ante cannot {word}", "kuhn-7.3", costly),
-        (wrong_slug, "An action that is wrong and cannot be paid either is wrong", "kuhn-6.6", wrong),
+    for slug, title, number, action in (
+        (refused_slug, f"A client whose last coin is the ante cannot {word}", "7.3", costly),
+        (wrong_slug, "An action that is wrong and cannot be paid either is wrong", "6.6", wrong),
     ):
-        yield room_case(clause, slug, f"{title}, {state}", _spend_last_coin(seat, costly, action, free))
+        yield _case(number, slug, f"{title}, {state}", _spend_last_coin(seat, costly, action, free))
 
 
 COIN_CASES: Final = (
-    room_case(
-        "kuhn-7.2", "until-the-purse-is-empty", "A client that has lost all coins is refused the ante", lose_everything
-    ),
+    _case("7.2", "until-the-purse-is-empty", "A client that has lost all coins is refused the ante", lose_everything),
     *_poor_cases("no-coin-for-a-bet", "wrong-before-poor", "as the first to act", "P_1", "BET"),
     *_poor_cases(
         "no-coin-for-a-bet-at-check", "wrong-before-poor-at-check", "after a check of the house", "P_2", "BET"
@@ -286,15 +286,15 @@ COIN_CASES: Final = (
         "P_1",
         "CAL",
     ),
-    room_case(
-        "kuhn-7.1",
+    _case(
+        "7.1",
         "a-new-purse-for-every-connection",
         "The purse is full again on a new connection",
         lose_everything,
         check_new_purse,
     ),
-    room_case(
-        "kuhn-7.4",
+    _case(
+        "7.4",
         "every-payment",
         "Every ante, bet, call and pot changes the purse by its coins",
         *map(_drain_by_folding, STRT),
@@ -302,5 +302,5 @@ COIN_CASES: Final = (
         *map(_listen_for_close, [_spend, _spend_with_mistake] * SPENT_PURSES),
         compare_purses,
     ),
-    room_case("kuhn-7.4", "what-was-won-can-be-staked", "What was won can be staked, and no more", stake_winnings),
+    _case("7.4", "what-was-won-can-be-staked", "What was won can be staked, and no more", stake_winnings),
 )

@@ -1,6 +1,7 @@
 """Server test data of seven and a half: states, inputs and cases of its own."""
 
 from collections.abc import Mapping
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -86,19 +87,9 @@ def _amount(clause: str) -> Mapping[str, str]:
 
 
 INPUTS: Final = (
-    Input(
-        "strt",
-        "STRT",
-        STRT,
-        _clauses(idle="4.10", start="4.1", bet="6.2", card="6.3", raised="6.4"),
-    ),
+    Input("strt", "STRT", STRT, _clauses(idle="4.10", start="4.1", bet="6.2", card="6.3", raised="6.4")),
     Input("draw", "DRAW", DRAW, _clauses(idle="6.1", bet="4.2", card="4.3", best="4.7", raised="4.4")),
-    Input(
-        "pass",
-        "PASS",
-        PASS,
-        _clauses(idle="6.1", over="4.8", bet="6.2", card="4.5", best="4.7", raised="6.4"),
-    ),
+    Input("pass", "PASS", PASS, _clauses(idle="6.1", over="4.8", bet="6.2", card="4.5", best="4.7", raised="6.4")),
     Input("ante", "ANTE 10", ANTE_OF_TEN, _clauses(idle="6.1", bet="6.2", card="4.3", best="4.4", raised="4.4")),
     Input("ante-of-nothing", "ANTE 0", Ante(0), _amount("7.2")),
     Input("ante-below-nothing", "ANTE -10", Ante(-10), _amount("7.2")),
@@ -155,50 +146,45 @@ def pass_twice(context: ScenarioContext) -> ClientScript:
     return None
 
 
+_case: Final = partial(room_case, "sevenhalf")
+
 ROOM_CASES: Final = (
-    room_case("sevenhalf-6.1", "two-passes-after-a-bust", "A second PASS after a BSTG is refused", pass_twice),
-    room_case(
-        "sevenhalf-8.5",
-        "open-behind-gain",
-        "The connection stays open after GAIN",
-        send_each(STRT, DRAW, PASS, Wait(0.05)),
-    ),
-    room_case(
-        "sevenhalf-6.9",
+    _case("6.1", "two-passes-after-a-bust", "A second PASS after a BSTG is refused", pass_twice),
+    _case("8.5", "open-behind-gain", "The connection stays open after GAIN", send_each(STRT, DRAW, PASS, Wait(0.05))),
+    _case(
+        "6.9",
         "refusals-change-nothing",
         "What is refused changes nothing",
         send_each(DRAW, STRT, PASS, STRT, ANTE_OF_TEN, DRAW, STRT, Ante(0), CARD["7o"], PASS, DRAW, STRT),
     ),
-    room_case(
-        "sevenhalf-6.8", "nothing-allowed-is-refused", "Nothing that is allowed is refused", play_at_random(8, 0.0)
-    ),
-    room_case(
-        "sevenhalf-2.8",
+    _case("6.8", "nothing-allowed-is-refused", "Nothing that is allowed is refused", play_at_random(8, 0.0)),
+    _case(
+        "2.8",
         "line-ends-between-messages",
         "Line ends and spaces between messages",
         send_each(b"STRT\r\n", b"\nDRAW", b"\r\n DRAW\n"),
     ),
-    room_case(
-        "sevenhalf-7.1",
+    _case(
+        "7.1",
         "starting-bet-again",
         "Every game begins with its starting bet",
         send_each(STRT, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, STRT, STRT),
     ),
-    room_case(
-        "sevenhalf-7.4",
+    _case(
+        "7.4",
         "a-refused-ante-adds-nothing",
         "A refused ANTE adds nothing and forces nothing",
         send_each(STRT, DRAW, Ante(0), PASS, STRT, DRAW, Ante(-1), PASS),
     ),
-    room_case(
-        "sevenhalf-7.3",
+    _case(
+        "7.3",
         "antes-that-add-up-to-too-much",
         "Two ANTEs that are too much only together",
         send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),
     ),
-    room_case("sevenhalf-4.4", "two-antes", "What is allowed in one ANTE is allowed in two", compare_raises),
-    room_case(
-        "sevenhalf-7.6",
+    _case("4.4", "two-antes", "What is allowed in one ANTE is allowed in two", compare_raises),
+    _case(
+        "7.6",
         "a-million-in-every-game",
         "A client may bet as much in every game, whatever it has lost",
         send_each(*(word for _ in range(4) for word in (STRT, DRAW, Ante(1_000_000), PASS, DRAW, DRAW, DRAW, DRAW))),
