@@ -79,6 +79,7 @@ class HouseFixture:
     ) -> None:
         self.met = 0
         self.stop_listening = lambda: None
+        self.max_closing = 0
         self._numbers = count(1000 * seed)
         self.table = lambda: Table(room, head, habit, next(self._numbers), strict=strict)
 

@@ -15,7 +15,6 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
-from croupier.conformance.servers.components import VALID_INPUT_RANK
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
@@ -28,9 +27,22 @@ from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 
-MAX_PARALLEL_CASES: Final = 8
 SLOW_ANSWER_SECONDS: Final = 0.01
-"""Several cases run at once if answers usually take longer than this, and the server can serve several clients."""
+"""Several clients converse at once if answers usually take longer than this, and the server can serve several."""
+
+PROCESSOR_SECONDS: Final = 0.00125
+"""How long an answer keeps the tester and the server busy: while one answer is awaited, others can be worked on."""
+
+MIN_CLIENTS: Final = 2
+MAX_CLIENTS: Final = 32
+FEWER: Final = 3
+"""How many clients play at once to find out whether a server can serve them, and by what they are divided if not."""
+
+CLOSING_PART: Final = 4
+"""One in four of them may be a client that has left, whose connection the server has not closed yet."""
+
+MAX_SEARCHING_CLIENTS: Final = 8
+"""This many clients play at once what few games show."""
 
 MAX_SLOWDOWN: Final = 2.0
 """How much longer than its slowest answer so far an answer may take at a server that serves several clients at once."""
@@ -71,14 +83,14 @@ class HouseBench(Bench):
         self._strict = config.strict
         self._close_detector = ProvokedCloseDetector(test_data, self._conversations)
         self._process = config.server
-        self._serves_several: bool | None = None
+        self._clients: int | None = None  # how many converse at once at a slow server, None if that is not known
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
 
     @property
     def lanes(self) -> int:
         """How many cases may run at once: several only if the tester spends most of its time waiting for answers."""
-        return MAX_PARALLEL_CASES if self._serves_several and self._is_waiting else 1
+        return self._clients if self._clients is not None and self._is_waiting else 1
 
     @property
     def _is_waiting(self) -> bool:
@@ -100,8 +112,8 @@ class HouseBench(Bench):
             cause = self._process.leaving_cause
             failure = Failure(case.clause, "a server that serves the next client", "the end of the server")
             return Attempt(Outcome.FAIL, failure=failure.explained(cause))
-        if self._serves_several is None and self._is_waiting and case.rank > VALID_INPUT_RANK:
-            self._serves_several = await self._plays_at_once()
+        if self._clients is None and self._is_waiting:
+            self._clients = await self._find_clients()
         probes = await self._try(case, number, is_patient=is_patient)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
@@ -204,22 +216,31 @@ class HouseBench(Bench):
         cause = Cause("it serves one client after the other") if await self._conversations.is_serial() else None
         return attempt.blamed(self._test_data.shared_clauses["tables"], cause)
 
-    async def _plays_at_once(self) -> bool:
-        """Whether several clients play as if each were alone: nothing is wrong, and none has to wait for the others.
+    async def _find_clients(self) -> int:
+        """Find out how many clients may converse at once: each plays as if alone, and none waits for the others."""
+        conversations = self._conversations
+        limit = MAX_SLOWDOWN * conversations.timeout.slowest_seconds
+        clients = min(MAX_CLIENTS, int(conversations.usual_seconds / PROCESSOR_SECONDS))
+        while clients >= MIN_CLIENTS:
+            if await self._are_independent(clients, limit):
+                closing = clients // CLOSING_PART
+                conversations.allow_clients(clients - closing, closing)
+                return clients - closing
+            clients = clients // FEWER if await conversations.has_recovered(limit) else 1
+        return 1
 
-        Where one conversation teaches how to judge the next ones, this is not tried.
-        """
-        if self._conversations.learns:
-            return False
-        limit = MAX_SLOWDOWN * self._conversations.timeout.slowest_seconds
-        together = play_together(MAX_PARALLEL_CASES, self._test_data.sample_game[0])
-        clause, scenarios = self._test_data.shared_clauses["tables"], (together,) * MAX_PARALLEL_CASES
-        case = HouseServerCase(clause=clause, slug="at-once", title="", scenarios=scenarios, is_concurrent=True)
-        try:
-            probes = await self._try(case, 0, is_patient=True)
-        except TargetGone:
-            return False
-        return all(probe.fault is None and probe.slowest_seconds <= limit for probe in probes)
+    async def _are_independent(self, clients: int, max_seconds: float) -> bool:
+        """Whether this many clients can play at the same time as if each were alone."""
+        data, progress, timeout = self._test_data, Counter[str](), self._conversations.timeout.max_seconds
+        together = play_together(clients, data.sample_game[0], data.independence)
+        probes = [
+            self._conversations.new_client(together, self._random("at-once", number), timeout, progress=progress)
+            for number in range(clients)
+        ]
+        return await self._conversations.are_independent(probes, max_seconds)
+
+    def _random(self, *names: object) -> Random:
+        return Random(" ".join(map(str, (self._config.seed, *names))))  # noqa: S311 -- reproducible
 
     def _is_tolerated(self, case: HouseServerCase) -> bool:
         """Whether the house may accept what is sent, or refuse it."""
@@ -268,34 +289,39 @@ class HouseBench(Bench):
     async def _try(
         self, case: HouseServerCase, number: int, *, is_patient: bool, grace: float = 0.0
     ) -> Sequence[ScriptedClient]:
-        random = Random(f"{self._config.seed} {case.id} {number}")  # noqa: S311 -- reproducible
+        random = self._random(case.id, number)
         timeout = self._conversations.timeout.for_try(is_patient=is_patient)
-        started_clients: Counter[str] = Counter()
+        progress: Counter[str] = Counter()
+        clients: list[ScriptedClient] = []
 
-        def new_client(scenario: Scenario, earlier: Sequence[Conversation] = ()) -> ScriptedClient:
-            return self._conversations.new_client(
+        def new_client(scenario: Scenario, luck: Random = random) -> ScriptedClient:
+            client = self._conversations.new_client(
                 scenario,
-                random,
+                luck,
                 timeout,
                 grace=grace,
                 delivery=case.delivery,
                 strict=self._judges_strictly(case),
-                started_clients=started_clients,
-                earlier=earlier,
+                progress=progress,
+                earlier=[one.conversation for one in clients],
             )
+            clients.append(client)
+            return client
 
         if case.is_concurrent:
-            clients = [*map(new_client, case.scenarios)]
-            await asyncio.gather(*map(self._conversations.converse, clients))
+            await self._conversations.converse_together([*map(new_client, case.scenarios)])
             return clients
-        probes: list[ScriptedClient] = []
-        for play in case.scenarios:
-            probe = new_client(play, [one.conversation for one in probes])
-            probes.append(probe)
-            await self._conversations.converse(probe)
-            if probe.fault or probe.skip_reason is not None:
-                break
-        return probes
+        if case.is_rare and self.lanes > 1:
+            lucks = [self._random(case.id, number, place) for place in range(MAX_SEARCHING_CLIENTS)]
+            await self._conversations.converse_with_each([new_client(case.scenarios[0], luck) for luck in lucks])
+            return [min(clients, key=_missed_rank)]
+        for stage in case.stages if self.lanes > 1 else zip(case.scenarios):
+            lucks = [self._random(case.id, number, place) for place in range(len(stage))] if stage[1:] else [random]
+            await self._conversations.converse_with_each([*map(new_client, stage, lucks)])
+            ends = [client.fault is not None or client.skip_reason is not None for client in clients]
+            if any(ends):
+                return clients[: ends.index(True) + 1]
+        return clients
 
     async def _find_provoked_close(
         self, case: HouseServerCase, probes: Sequence[ScriptedClient]
@@ -435,6 +461,11 @@ class HouseBench(Bench):
         wrong = any(fault.line_count == len(lines) - 1 for fault in probe.conversation.faults_of(CLIENT))
         before = self._conversations.new_conversation().replay(lines[:-1])
         return None if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
+
+
+def _missed_rank(probe: ScriptedClient) -> int:
+    """How little a conversation shows: a fault shows most, and what has not come up least."""
+    return 0 if probe.fault else 1 + (probe.skip_reason is not None)
 
 
 def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:

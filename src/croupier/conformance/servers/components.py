@@ -56,7 +56,16 @@ class GameGoals:
     def __call__(self, number: str, slug: str, title: str, holds: GameCondition, max_games: int = 0) -> HouseServerCase:
         """A goal of the clause with this number; at most `max_games` games are played on a connection."""
         scenario = play_until(was_played(holds), self.strategy, max_games or self.max_games)
-        return server_case(f"{self.room}-{number}", slug, title, scenario, hits=3, seconds=GOAL_SECONDS, rank=GAME_RANK)
+        return server_case(
+            f"{self.room}-{number}",
+            slug,
+            title,
+            scenario,
+            hits=3,
+            seconds=GOAL_SECONDS,
+            rank=GAME_RANK,
+            is_rare=max_games == RARE,
+        )
 
 
 UNTESTABLE_REASONS: Final[Mapping[str, str]] = {

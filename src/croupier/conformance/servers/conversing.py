@@ -1,10 +1,12 @@
 """Holds conversations of scripted clients with a house under test, and remembers how it answers."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from random import Random, randrange
+from statistics import median
 from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -14,7 +16,7 @@ from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.timeouts import AnswerTimeout, cancel_tasks
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -37,6 +39,9 @@ RECONNECT_SECONDS: Final = 0.2
 CONNECT_TRIES: Final = 4
 """How long to wait for a server that accepts no connections before the next try, and how often to try."""
 
+CONNECT_GAP_SECONDS: Final = 0.005
+"""The pause between the connections of two clients that converse at the same time."""
+
 SILENT_CLIENTS: Final = 8
 """This many clients in a row without an answer show that there are no more answers."""
 
@@ -46,9 +51,14 @@ MIN_POOR_CLIENTS: Final = 5
 HOLD_SECONDS: Final = 0.4
 """How long one client at least keeps its connection while another one waits for its first answer."""
 
+RECENT_CONVERSATIONS: Final = 16
+"""The speed of a house is that in its last conversations, at most in this number of them."""
+
 
 class HouseUnderTest(Protocol):
-    """A house under test."""
+    """A house under test. At most `max_closing` finished connections may wait for it to close them."""
+
+    max_closing: int
 
     async def open(self, address: Address) -> None:
         """Converse with the house at this address from now on."""
@@ -63,13 +73,12 @@ class HouseUnderTest(Protocol):
 class Conversations:
     """The conversations with one house.
 
-    `accepted` are the kinds of messages that the house has not refused, and `average_seconds` is the time that it takes
-    for its slowest answer in a conversation. `timeout` is that of an answer, and `deals` counts what it deals.
+    `accepted` are the kinds of messages that the house has not refused. `timeout` is that of an answer, and `deals`
+    counts what it deals.
     """
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self.accepted: set[str] = set()
-        self.average_seconds = 0.0
         self.timeout = AnswerTimeout(config.timeout)
         self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
@@ -83,13 +92,28 @@ class Conversations:
         self._answered_openings: set[bytes] = set()
         self._has_seen_game = False
         self._poor_clients = 0
+        self._recent_seconds = deque([0.0] * RECENT_CONVERSATIONS, RECENT_CONVERSATIONS)
+        self._allows_several = False
+        self._places = asyncio.Semaphore(1)
+        self._connecting = asyncio.Lock()
         self._process = config.server
         self._address: Address = ("", 0)
 
     @property
-    def learns(self) -> bool:
-        """Whether a conversation shows how to judge the next ones."""
-        return self._referees is not None
+    def average_seconds(self) -> float:
+        """The time that the house takes for its slowest answer in a conversation; those that are to come count as 0."""
+        return sum(self._recent_seconds) / RECENT_CONVERSATIONS
+
+    @property
+    def usual_seconds(self) -> float:
+        """The usual time of its slowest answer in a conversation."""
+        return median(filter(None, self._recent_seconds)) if any(self._recent_seconds) else 0.0
+
+    def allow_clients(self, clients: int, closing: int) -> None:
+        """Let this many clients converse at the same time, while the house closes as many connections as `closing`."""
+        self._allows_several = True
+        self._places = asyncio.Semaphore(clients)
+        self._target.max_closing = closing
 
     @property
     def lets_nobody_play(self) -> bool:
@@ -114,7 +138,7 @@ class Conversations:
         grace: float = 0.0,
         delivery: Delivery = WHOLE,
         strict: bool | None = None,
-        started_clients: Counter[str] | None = None,
+        progress: Counter[str] | None = None,
         earlier: Sequence[Conversation] = (),
     ) -> ScriptedClient:
         """Create a client that listens for `grace` seconds for unsolicited messages."""
@@ -127,7 +151,7 @@ class Conversations:
             encode,
             timeout,
             self._dialect,
-            Counter() if started_clients is None else started_clients,
+            Counter() if progress is None else progress,
             earlier,
         )
         return ScriptedClient(
@@ -158,6 +182,65 @@ class Conversations:
         return conversation
 
     async def converse(self, probe: ScriptedClient) -> None:
+        """Let a client converse, and learn from it. Raises TargetGone if the house accepts no connection."""
+        async with self._places:
+            await (self._hold_apart(probe) if self._allows_several else self._hold(probe))
+        self._learn(probe)
+
+    async def converse_with_each(self, probes: Sequence[ScriptedClient]) -> None:
+        """Let clients converse, as many at the same time as there may be. Raises TargetGone."""
+        conversations = [asyncio.create_task(self.converse(probe)) for probe in probes]
+        try:
+            await asyncio.gather(*conversations)
+        finally:
+            await cancel_tasks(conversations)
+
+    async def converse_together(self, probes: Sequence[ScriptedClient]) -> None:
+        """Let clients converse at the same time, however many they are. Raises TargetGone."""
+        await asyncio.gather(*map(self._hold, probes))
+        for probe in probes:
+            self._learn(probe)
+
+    async def are_independent(self, probes: Sequence[ScriptedClient], max_seconds: float) -> bool:
+        """Whether clients that converse at the same time all play without a fault, and have their answers in time.
+
+        Nothing is learned from them otherwise: they may have been too many.
+        """
+        gone = [
+            end
+            for end in await asyncio.gather(*map(self._hold_apart, probes), return_exceptions=True)
+            if end is not None
+        ]
+        if not all(isinstance(end, TargetGone) for end in gone):
+            raise gone[0]
+        if gone or any(probe.fault or probe.slowest_seconds > max_seconds for probe in probes):
+            return False
+        if not all(probe.conversation.finished_games for probe in probes):
+            return False
+        if self._referees and not self._referees.are_independent([probe.conversation.referee for probe in probes]):
+            return False
+        for probe in probes:
+            self._learn(probe)
+        return True
+
+    async def has_recovered(self, max_seconds: float) -> bool:
+        """Wait until a house that too many clients have asked answers a single one in time; whether it does."""
+        for _ in range(CONNECT_TRIES):
+            await self._target.close()
+            client = self.new_client(send_each(self._test_data.sample_game[0]), Random(0), self.timeout.max_seconds)  # noqa: S311 -- nothing is drawn from it
+            with suppress(TargetGone):
+                await self._hold(client)
+                if client.fault is None and client.slowest_seconds <= max_seconds:
+                    return True
+        return False
+
+    async def _hold_apart(self, probe: ScriptedClient) -> None:
+        """Let a client converse, which does not connect together with others: a server may let only a few wait."""
+        async with self._connecting:
+            await asyncio.sleep(CONNECT_GAP_SECONDS)
+        await self._hold(probe)
+
+    async def _hold(self, probe: ScriptedClient) -> None:
         """Let a client converse. Raises TargetGone if the house accepts no connection."""
         for remaining in range(CONNECT_TRIES)[::-1]:
             if self._process is not None and (address := await self._process.address_for_client()) != self._address:
@@ -170,10 +253,13 @@ class Conversations:
             if not remaining:
                 raise TargetGone(probe.connect_error)
             await asyncio.sleep(RECONNECT_SECONDS)
-        self.average_seconds += (probe.slowest_seconds - self.average_seconds) / 16
+
+    def _learn(self, probe: ScriptedClient) -> None:
+        """Learn from a conversation that is over."""
+        self._recent_seconds.append(probe.slowest_seconds)
         if any(side == HOUSE for side, _ in probe.wire_log):
             self.timeout.record_answer(probe.slowest_seconds)
-        self._learn(probe.conversation)
+        self._learn_accepted(probe.conversation)
         self._answered_openings |= {
             first.data
             for first, second in pairwise(probe.conversation.lines[:2])
@@ -188,7 +274,7 @@ class Conversations:
         if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
             self.timeout.record_silence()
 
-    def _learn(self, conversation: Conversation) -> None:
+    def _learn_accepted(self, conversation: Conversation) -> None:
         """Remember the kinds of messages that the house accepts, i.e. does not refuse."""
         lines = conversation.lines
         is_house_at_fault = bool(conversation.faults_of(HOUSE))
@@ -268,7 +354,9 @@ class Conversations:
             self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * hold))
             for scenario in (send_each(opening, Wait(hold), HangUp()), send_each(opening))
         )
-        holding = asyncio.create_task(self.converse(first))
+        holding = asyncio.create_task(self._hold(first))
         await asyncio.sleep(hold / 4)
-        await asyncio.gather(holding, self.converse(second))
+        await asyncio.gather(holding, self._hold(second))
+        for client in (first, second):
+            self._learn(client)
         return second.fault is None and second.slowest_seconds > hold / 2

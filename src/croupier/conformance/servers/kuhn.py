@@ -17,7 +17,7 @@ from croupier.conformance.servers.components import (
     untestable_clauses,
 )
 from croupier.conformance.servers.deals import FairDealRule
-from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly
+from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly, spend_purse
 from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.test_data import FarewellRule, Input, ServerTestData, ServerTestState
@@ -223,5 +223,6 @@ SUITE: Final = house_server_suite(
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
         new_referee_source=PurseObserver,
         farewell_rule=FarewellRule(lambda message: message == DISC),
+        independence=spend_purse,
     )
 )

@@ -84,9 +84,17 @@ def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterat
         yield message
 
 
-def _play_until_empty(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
+def spend_purse(context: ScenarioContext) -> ClientScript:
+    """Lose everything, or play as many games as are compared."""
+    yield from _play_until_empty(context, play_to_lose, MAX_COMPARED_GAMES)
+    return None
+
+
+def _play_until_empty(
+    context: ScenarioContext, strategy: SpendingStrategy, max_games: int = MAX_GAMES
+) -> Iterator[bytes]:
     referee = _tracking(context.referee)
-    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
+    while referee.finished_count < max_games and _can_play(referee) and not _is_out_of_coins(context.conversation):
         yield context.encoded(strategy(referee, context.luck))
 
 
@@ -301,6 +309,7 @@ COIN_CASES: Final = (
         _drain_by_calling,
         *map(_listen_for_close, [_spend, _spend_with_mistake] * SPENT_PURSES),
         compare_purses,
+        independent=range(3, 3 + 2 * SPENT_PURSES),
     ),
     _case("7.4", "what-was-won-can-be-staked", "What was won can be staked, and no more", stake_winnings),
 )

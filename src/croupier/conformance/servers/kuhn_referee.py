@@ -202,6 +202,11 @@ class PurseObserver:
             case _:
                 return USUAL_PURSE_COINS
 
+    def are_independent(self, referees: Sequence[CoinTrackingReferee]) -> bool:
+        """See `RefereeSource`: as far as it shows, all purses are of one size. Those that share coins are not."""
+        sizes = [purse_sizes(referee.purse) for referee in referees]
+        return max(each.start for each in sizes) < min(each.stop for each in sizes)
+
     def observe(self, referee: CoinTrackingReferee) -> None:
         """Learn from a conversation that is over."""
         sizes = purse_sizes(referee.purse)

@@ -164,13 +164,16 @@ def play_until(
     strategy: ClientStrategy | None,
     max_games: int,
 ) -> ClientScript:
-    """Play at most this many games until one of them reaches a coverage goal."""
+    """Play at most this many games until one of them reaches a coverage goal, or a client that plays meanwhile does."""
     for number in range(max_games):
         stuck = yield from play_games(context, number + 1, strategy)
         if stuck:
             return stuck
         if is_reached(context.conversation):
+            context.progress["reached"] += 1
             return None
+        if context.progress["reached"]:
+            return "another client has reached it"
     return f"it did not occur in {max_games} games"
 
 
@@ -188,15 +191,15 @@ def play_at_random(context: ScenarioContext, games: int, invalid_rate: float) ->
 
 
 @scenario
-def play_together(context: ScenarioContext, clients: int, first: object) -> ClientScript:
-    """Start a game, wait until this many clients have, and play on at random."""
+def play_together(context: ScenarioContext, clients: int, first: object, then: Scenario | None = None) -> ClientScript:
+    """Start a game, wait until this many clients have, and play on: what is given, or at random with mistakes."""
     yield context.encoded(first)
-    context.started_clients["begun"] += 1
+    context.progress["begun"] += 1
     for _ in range(ceil((context.answer_timeout + 0.5) / POLL_SECONDS)):
-        if context.started_clients["begun"] == clients:
+        if context.progress["begun"] == clients:
             break
         yield Wait(POLL_SECONDS)
-    return (yield from play_at_random(CONCURRENT_GAMES, 0.1)(context))
+    return (yield from (then or play_at_random(CONCURRENT_GAMES, 0.1))(context))
 
 
 def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> object | None:

@@ -18,7 +18,6 @@ CLOSE_TIMEOUT_SECONDS: Final = 0.25
 """How long a server may take to close a finished connection before the connection is aborted."""
 
 MAX_CLOSING_CONNECTIONS: Final = 64
-"""At most this many finished connections may wait for the server to close them."""
 
 
 class TcpHouse:
@@ -26,6 +25,8 @@ class TcpHouse:
 
     With a dialect, what it sends is read in it.
     """
+
+    max_closing = MAX_CLOSING_CONNECTIONS
 
     def __init__(self, answer_timeout: float, dialect: Dialect | None = None, ssl: SSLContext | None = None) -> None:
         self._address: Address = ("", 0)
@@ -63,7 +64,7 @@ class TcpHouse:
         closed = asyncio.create_task(endpoint.wait_drained())
         self._closing.add(closed)
         closed.add_done_callback(self._closing.discard)
-        while len(self._closing) > MAX_CLOSING_CONNECTIONS:
+        while len(self._closing) > self.max_closing:
             await asyncio.wait(self._closing, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:

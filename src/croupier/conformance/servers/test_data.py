@@ -24,6 +24,9 @@ class RefereeSource(Protocol):
     def observe(self, referee: Any) -> None:
         """Learn from the referee of a conversation that is over."""
 
+    def are_independent(self, referees: Sequence[Any]) -> bool:
+        """Whether conversations that were held at the same time show of each client what it would show alone."""
+
 
 type ClientStrategy = Callable[[AnyClientReferee, Random], object]
 """Chooses the next message among those that are allowed now."""
@@ -66,8 +69,8 @@ class ScenarioContext:
     """What a scenario can use: the conversation so far, a random source of its own, and the test data of the room.
 
     An answer may take `answer_timeout` seconds. `dialect` is the dialect of the room that the house is known to speak.
-    `started_clients` counts the concurrent clients that have started. `earlier` are the conversations of the scenarios
-    before this one in the same case.
+    `progress` counts the concurrent clients that have started, and those that have reached their goal. `earlier` are
+    the conversations of the scenarios before this one in the same case.
     """
 
     conversation: Conversation
@@ -76,7 +79,7 @@ class ScenarioContext:
     encode: Callable[[Any], bytes]
     answer_timeout: float = 1.0
     dialect: str = "document"
-    started_clients: Counter[str] = field(default_factory=Counter)
+    progress: Counter[str] = field(default_factory=Counter)
     earlier: Sequence[Conversation] = ()
 
     @property
@@ -99,11 +102,16 @@ type Scenario = Callable[[ScenarioContext], ClientScript]
 class HouseServerCase(Case):
     """A case for servers. Its scenarios have a connection each, one after the other, or all at the same time.
 
-    If it `judges_deals`, its scenarios are played until enough games were dealt, and all games of the run are judged.
+    The scenarios with the numbers `independent` need nothing of each other: a house that serves several clients may
+    have them at the same time. A case that `is_rare` has one scenario, and takes many games: several clients may play
+    it until one of them reaches its goal. If the case `judges_deals`, its scenarios are played until enough games were
+    dealt, and all games of the run are judged.
     """
 
     scenarios: tuple[Scenario, ...]
     is_concurrent: bool = False
+    independent: range = range(0)
+    is_rare: bool = False
     delivery: Delivery = WHOLE
     judges_deals: bool = False
 
@@ -111,6 +119,14 @@ class HouseServerCase(Case):
     def runs_alone(self) -> bool:
         """See `Case.runs_alone`: it knows how many clients play, or all that was dealt before."""
         return self.is_concurrent or self.judges_deals
+
+    @property
+    def stages(self) -> Sequence[Sequence[Scenario]]:
+        """The scenarios in order; those of a stage may be played at the same time."""
+        first, last = self.independent.start, self.independent.stop
+        before, after = self.scenarios[:first], self.scenarios[last:]
+        together = [self.scenarios[first:last]] if self.independent else []
+        return [*((each,) for each in before), *together, *((each,) for each in after)]
 
 
 @dataclass(frozen=True)
@@ -177,6 +193,8 @@ class ServerTestData:
     owes_answer: Callable[[AnyClientReferee], bool] = field(default=lambda referee: referee.deadline is not None)
     new_referee_source: Callable[[Any], RefereeSource] | None = None
     """Creates, from the known options, a source of referees that know more than the room's."""
+    independence: Scenario | None = None
+    """What a client plays to show that it has nothing to do with others, by default a few games at random."""
     readings: Sequence[Reading] = ()
     """The right reading of the rules, and wrong ones with which a house may be right in every game."""
     refusal_clauses: Mapping[str, str] = field(default_factory=dict)
