@@ -1,7 +1,9 @@
 """Timeouts of the tester: shorter for a program that is silent repeatedly, and without stalls of the tester itself."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Iterable, Set
+from statistics import median
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -26,6 +28,18 @@ ANSWER_FACTOR: Final = 2
 MAX_TIMEOUT_FACTOR: Final = 4
 """The longest timeout of such a program, as a multiple of the whole timeout."""
 
+SLOW_ANSWER_SECONDS: Final = 0.01
+"""A program that usually takes longer than this for an answer keeps the tester waiting."""
+
+RECENT_ANSWERS: Final = 16
+"""The speed of a program is that of its last answers, at most of this number of them."""
+
+MAX_SLOWDOWN: Final = 2.0
+"""How much longer than its slowest answer so far an answer may take at a server that serves several clients at once."""
+
+CONNECT_GAP_SECONDS: Final = 0.005
+"""The pause between the connections of two clients that a server is to serve at the same time."""
+
 MIN_STALL_SECONDS: Final = 0.05
 """A timeout that fires this late shows that the tester, or the whole machine, was stalled."""
 
@@ -47,9 +61,25 @@ class AnswerTimeout:
         self.max_seconds = max_seconds
         self.slowest_seconds = 0.0
         self.has_answered = False
+        self._recent_seconds = deque([0.0] * RECENT_ANSWERS, RECENT_ANSWERS)
         self._min_reduced_seconds = min_reduced_seconds
         self._silences = 0
         self._was_patient = False
+
+    @property
+    def average_seconds(self) -> float:
+        """The average time of the last answers; those that are still to come count as 0."""
+        return sum(self._recent_seconds) / RECENT_ANSWERS
+
+    @property
+    def usual_seconds(self) -> float:
+        """The median time of the last answers, 0 before the first one."""
+        return median(filter(None, self._recent_seconds)) if any(self._recent_seconds) else 0.0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the tester spends most of its time waiting for the program."""
+        return self.average_seconds > SLOW_ANSWER_SECONDS
 
     def for_answers(self, owed: int, *, is_patient: bool = False) -> float:
         """Return the timeout of the next answer of a program that owes this number of them."""
@@ -77,6 +107,7 @@ class AnswerTimeout:
     def record_answer(self, seconds: float) -> None:
         """Record how long an answer took."""
         self.has_answered = True
+        self._recent_seconds.append(seconds)
         self.slowest_seconds = max(self.slowest_seconds, seconds)
 
     def record_silence(self) -> None:

@@ -3,25 +3,28 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from secrets import randbelow
 from typing import Any, Final, cast
 
 from msgspec import Struct
 
+from croupier.conformance.channel.http import SentRequest
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
 from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.suite import Config
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.timeouts import CONNECT_GAP_SECONDS, MAX_SLOWDOWN, AnswerTimeout
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
 MAX_EMPTY_GAME_SECONDS: Final = 10.0
 """How long cases of a run wait for a game without players, in all."""
+
+OK: Final = 200
 
 PASSWORD: Final = "secret"  # noqa: S105 -- a password for tests
 
@@ -88,6 +91,29 @@ class ServerUnderTest:
     def new_client(self) -> HttpClient:
         """Return a client for a new connection."""
         return HttpClient(*self.address, ssl=self._ssl, timeout=self.timeout)
+
+    async def serves(self, clients: int) -> bool:
+        """Whether the server answers this many clients at the same time, nearly as soon as it answers one.
+
+        They connect one after the other, since few may wait for a server to accept them.
+        """
+        loop, request = asyncio.get_running_loop(), SentRequest("GET", "/games/")
+        limit = MAX_SLOWDOWN * self.answer_timeout.slowest_seconds
+
+        async def is_served(client: HttpClient) -> bool:
+            asked_at = loop.time()
+            response = await client.request(request)
+            return response.status == OK and loop.time() - asked_at <= limit
+
+        waiting: list[asyncio.Task[bool]] = []
+        async with AsyncExitStack() as connections:
+            for _ in range(clients):
+                client = self.new_client()
+                connections.push_async_callback(client.close)
+                waiting.append(asyncio.create_task(is_served(client)))
+                await asyncio.sleep(CONNECT_GAP_SECONDS)
+            found = await asyncio.gather(*waiting, return_exceptions=True)
+        return all(each is True for each in found)
 
     def new_name(self, role: str) -> str:
         """Return a user name that is new on this server, also across runs.

@@ -154,8 +154,10 @@ class Exchange:
             for client, request in zip(clients, requests, strict=True):
                 connections.push_async_callback(client.close)
                 self.record_request(request, client)
+            seconds = self.server.answer_timeout.for_answers(len(requests))  # it may answer one after the other
+            asked = [each.request(sent, timeout=seconds) for each, sent in zip(clients, requests, strict=True)]
             try:
-                responses = await asyncio.gather(*map(HttpClient.request, clients, requests))
+                responses = await asyncio.gather(*asked)
             except ResponseError as error:
                 self.add_response_error(error, f"{len(clients)} answers on {len(clients)} connections")
                 raise CaseAborted from None

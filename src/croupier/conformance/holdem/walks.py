@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import groupby
 from random import Random
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.context import HoldemContext
@@ -38,21 +38,39 @@ EXTRA_WALK_SECONDS: Final = 20.0
 """A slow server, or a busy machine, gets this much more time, but only for this many walks in all."""
 
 
+MAX_WALKS_AT_ONCE: Final = 12
+"""At most this many walks are played at the same time, at a slow server that serves several clients at once."""
+
+
+class WalkPlan(NamedTuple):
+    """The players of a walk, and how they choose their acts."""
+
+    players: int
+    choose: StepChoice
+    max_acts: int
+
+    @property
+    def clients(self) -> int:
+        """The number of connections: each player has one, and one is nobody's."""
+        return self.players + 1
+
+
 class WalkRunner:
-    """Runs walks one after another until there is a finding about the requested clause."""
+    """Runs walks until there is a finding about the requested clause: one after another, or several at once."""
 
     def __init__(self, server: ServerUnderTest, rng: Random, timeout: float) -> None:
         self._server = server
         self._rng = rng
         self._timeout = timeout
-        self._plans_left = iter(
+        self._plans_left = [
             plan
             for size in WALK_SIZES
             for plan in (
-                (size, random_step, MAX_ACTS),
-                *((showdown_size, showdown_step, MAX_SHOWDOWN_ACTS) for showdown_size in SHOWDOWN_WALK_SIZES),
+                WalkPlan(size, random_step, MAX_ACTS),
+                *(WalkPlan(each, showdown_step, MAX_SHOWDOWN_ACTS) for each in SHOWDOWN_WALK_SIZES),
             )
-        )
+        ]
+        self._walks_at_once: int | None = None  # at a slow server, None if that is not known
         self._walk_seconds_left = MAX_WALK_SECONDS
         self._walk_count = 0
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
@@ -62,7 +80,7 @@ class WalkRunner:
 
     async def find_traces(self, clause: str) -> tuple[Sequence[DeviationTrace], str]:
         """Return the deviations from a clause in the first walk with any, and why it was not judged ("" if it was)."""
-        while not self._traces_by_clause[clause] and await self._walk_once_more():
+        while not self._traces_by_clause[clause] and await self._walk_on():
             pass
         traces = self._traces_by_clause[clause]
         return traces, "" if self._judged_counts[clause] else self._skip_reason
@@ -70,34 +88,49 @@ class WalkRunner:
     async def judge_deals(self) -> Attempt:
         """Run all walks, and return the outcome for the cards that were dealt in them."""
         self._walk_seconds_left += MAX_WALK_SECONDS
-        while await self._walk_once_more():
+        while await self._walk_on():
             pass
         return self._deals.judge()
 
-    async def _walk_once_more(self) -> bool:
-        """Run the next walk; return whether there was one, and time for it."""
+    async def _walk_on(self) -> bool:
+        """Run the next walk, or the next ones at the same time; return whether there was one, and time for it."""
         spare = EXTRA_WALK_SECONDS if self._walk_count < MIN_WALKS else 0.0
-        plan = next(self._plans_left, None) if self._walk_seconds_left + spare > 0 else None
-        if plan is None:
+        if not self._plans_left or self._walk_seconds_left + spare <= 0:
             return False
-        self._walk_count += 1
+        walks_at_once = await self._count_walks_at_once()
+        plans, self._plans_left = self._plans_left[:walks_at_once], self._plans_left[walks_at_once:]
+        self._walk_count += len(plans)
         began = monotonic()
-        await self._walk(*plan)
+        walks = [self._new_walk(plan) for plan in plans]
+        for walk, reason in zip(walks, await asyncio.gather(*map(self._run_walk, walks)), strict=True):
+            self._record(walk, reason)
         self._walk_seconds_left -= monotonic() - began
         return True
 
-    async def _walk(self, players: int, choose: StepChoice, max_acts: int) -> None:
-        """Run one random walk and record its findings."""
-        rng = Random(self._rng.random())  # noqa: S311 -- runs are reproducible
-        walk = Walk(
+    async def _count_walks_at_once(self) -> int:
+        """Return how many of the next walks may be played at once: the server has to be slow, and to serve them all."""
+        if not (self._server.answer_timeout.is_slow and self._server.can_open_games):
+            return 1
+        if self._walks_at_once is None:
+            walks = MAX_WALKS_AT_ONCE
+            while walks > 1 and not await self._server.serves(sum(plan.clients for plan in self._plans_left[:walks])):
+                walks //= 2
+            self._walks_at_once = walks
+        return self._walks_at_once
+
+    def _new_walk(self, plan: WalkPlan) -> Walk:
+        """Return a random walk."""
+        return Walk(
             HoldemContext(self._server),
-            rng,
-            players,
-            choose=choose,
-            max_acts=max_acts,
-            is_hasty=choose is showdown_step,
+            Random(self._rng.random()),  # noqa: S311 -- runs are reproducible
+            plan.players,
+            choose=plan.choose,
+            max_acts=plan.max_acts,
+            is_hasty=plan.choose is showdown_step,
         )
-        reason = await self._run_walk(walk)
+
+    def _record(self, walk: Walk, reason: str) -> None:
+        """Record the findings of a walk, and the reason if it was not possible."""
         if walk.context.turn_may_have_expired:
             self._skip_reason = "its responses take so long that turns may have expired"
             return

@@ -23,12 +23,10 @@ from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import client_messages, describe_failure, has_refused, shown_dialogue
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.timeouts import MAX_SLOWDOWN
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
-
-SLOW_ANSWER_SECONDS: Final = 0.01
-"""Several clients converse at once if answers usually take longer than this, and the server can serve several."""
 
 PROCESSOR_SECONDS: Final = 0.00125
 """How long an answer keeps the tester and the server busy: while one answer is awaited, others can be worked on."""
@@ -43,9 +41,6 @@ CLOSING_PART: Final = 4
 
 MAX_SEARCHING_CLIENTS: Final = 8
 """This many clients play at once what few games show."""
-
-MAX_SLOWDOWN: Final = 2.0
-"""How much longer than its slowest answer so far an answer may take at a server that serves several clients at once."""
 
 MAX_EXPERIMENT_SECONDS: Final = 4.0
 MAX_TOTAL_EXPERIMENT_SECONDS: Final = 12.0
@@ -90,11 +85,7 @@ class HouseBench(Bench):
     @property
     def lanes(self) -> int:
         """How many cases may run at once: several only if the tester spends most of its time waiting for answers."""
-        return self._clients if self._clients is not None and self._is_waiting else 1
-
-    @property
-    def _is_waiting(self) -> bool:
-        return self._conversations.average_seconds > SLOW_ANSWER_SECONDS
+        return self._clients if self._clients is not None and self._conversations.timeout.is_slow else 1
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
@@ -112,7 +103,7 @@ class HouseBench(Bench):
             cause = self._process.leaving_cause
             failure = Failure(case.clause, "a server that serves the next client", "the end of the server")
             return Attempt(Outcome.FAIL, failure=failure.explained(cause))
-        if self._clients is None and self._is_waiting:
+        if self._clients is None and self._conversations.timeout.is_slow:
             self._clients = await self._find_clients()
         probes = await self._try(case, number, is_patient=is_patient)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
@@ -220,7 +211,7 @@ class HouseBench(Bench):
         """Find out how many clients may converse at once: each plays as if alone, and none waits for the others."""
         conversations = self._conversations
         limit = MAX_SLOWDOWN * conversations.timeout.slowest_seconds
-        clients = min(MAX_CLIENTS, int(conversations.usual_seconds / PROCESSOR_SECONDS))
+        clients = min(MAX_CLIENTS, int(conversations.timeout.usual_seconds / PROCESSOR_SECONDS))
         while clients >= MIN_CLIENTS:
             if await self._are_independent(clients, limit):
                 closing = clients // CLOSING_PART

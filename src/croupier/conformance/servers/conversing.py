@@ -1,12 +1,11 @@
 """Holds conversations of scripted clients with a house under test, and remembers how it answers."""
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from random import Random, randrange
-from statistics import median
 from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -16,7 +15,7 @@ from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
-from croupier.conformance.timeouts import AnswerTimeout, cancel_tasks
+from croupier.conformance.timeouts import CONNECT_GAP_SECONDS, AnswerTimeout, cancel_tasks
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -39,9 +38,6 @@ RECONNECT_SECONDS: Final = 0.2
 CONNECT_TRIES: Final = 4
 """How long to wait for a server that accepts no connections before the next try, and how often to try."""
 
-CONNECT_GAP_SECONDS: Final = 0.005
-"""The pause between the connections of two clients that converse at the same time."""
-
 SILENT_CLIENTS: Final = 8
 """This many clients in a row without an answer show that there are no more answers."""
 
@@ -50,9 +46,6 @@ MIN_POOR_CLIENTS: Final = 5
 
 HOLD_SECONDS: Final = 0.4
 """How long one client at least keeps its connection while another one waits for its first answer."""
-
-RECENT_CONVERSATIONS: Final = 16
-"""The speed of a house is that in its last conversations, at most in this number of them."""
 
 
 class HouseUnderTest(Protocol):
@@ -73,8 +66,8 @@ class HouseUnderTest(Protocol):
 class Conversations:
     """The conversations with one house.
 
-    `accepted` are the kinds of messages that the house has not refused. `timeout` is that of an answer, and `deals`
-    counts what it deals.
+    `accepted` are the kinds of messages that the house has not refused. `timeout` is that of an answer, where only the
+    slowest one of each conversation counts, and `deals` counts what it deals.
     """
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
@@ -92,22 +85,11 @@ class Conversations:
         self._answered_openings: set[bytes] = set()
         self._has_seen_game = False
         self._poor_clients = 0
-        self._recent_seconds = deque([0.0] * RECENT_CONVERSATIONS, RECENT_CONVERSATIONS)
         self._allows_several = False
         self._places = asyncio.Semaphore(1)
         self._connecting = asyncio.Lock()
         self._process = config.server
         self._address: Address = ("", 0)
-
-    @property
-    def average_seconds(self) -> float:
-        """The time that the house takes for its slowest answer in a conversation; those that are to come count as 0."""
-        return sum(self._recent_seconds) / RECENT_CONVERSATIONS
-
-    @property
-    def usual_seconds(self) -> float:
-        """The usual time of its slowest answer in a conversation."""
-        return median(filter(None, self._recent_seconds)) if any(self._recent_seconds) else 0.0
 
     def allow_clients(self, clients: int, closing: int) -> None:
         """Let this many clients converse at the same time, while the house closes as many connections as `closing`."""
@@ -256,7 +238,6 @@ class Conversations:
 
     def _learn(self, probe: ScriptedClient) -> None:
         """Learn from a conversation that is over."""
-        self._recent_seconds.append(probe.slowest_seconds)
         if any(side == HOUSE for side, _ in probe.wire_log):
             self.timeout.record_answer(probe.slowest_seconds)
         self._learn_accepted(probe.conversation)
@@ -315,7 +296,7 @@ class Conversations:
 
     async def send_quickly(self, messages: Sequence[bytes], delivery: Delivery) -> ScriptedClient:
         """As `send`, but do not wait longer than necessary."""
-        timeout = min(self.timeout.max_seconds, max(MIN_QUICK_WAIT_SECONDS, 20 * self.average_seconds))
+        timeout = min(self.timeout.max_seconds, max(MIN_QUICK_WAIT_SECONDS, 20 * self.timeout.average_seconds))
         return await self.play(send_each(*messages), delivery, QUICK_GRACE_SECONDS, timeout)
 
     @property
