@@ -34,12 +34,6 @@ SLOW_ANSWER_SECONDS: Final = 0.01
 RECENT_ANSWERS: Final = 16
 """The speed of a program is that of its last answers, at most of this number of them."""
 
-MAX_SLOWDOWN: Final = 2.0
-"""How much longer than its slowest answer so far an answer may take at a server that serves several clients at once."""
-
-CONNECT_GAP_SECONDS: Final = 0.005
-"""The pause between the connections of two clients that a server is to serve at the same time."""
-
 MIN_STALL_SECONDS: Final = 0.05
 """A timeout that fires this late shows that the tester, or the whole machine, was stalled."""
 

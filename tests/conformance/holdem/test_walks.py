@@ -53,7 +53,7 @@ def test_a_script_is_taken_step_by_step() -> None:
 
 @pytest.mark.parametrize(
     ("answer_seconds", "max_clients", "opens_games", "expected"),
-    [(0.5, 1000, True, 12), (0.5, 20, True, 3), (0.5, 2, True, 1), (0.5, 1000, False, 1), (0.001, 1000, True, 1)],
+    [(0.5, 1000, True, 16), (0.5, 20, True, 4), (0.5, 2, True, 1), (0.5, 1000, False, 1), (0.001, 1000, True, 1)],
     ids=["slow", "of few clients", "of one client", "of one game", "fast"],
 )
 def test_walks_run_at_once_at_a_slow_server_of_many_clients(

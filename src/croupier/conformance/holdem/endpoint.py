@@ -15,8 +15,9 @@ from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
 from croupier.conformance.holdem.table_settings import TableSettings
+from croupier.conformance.parallel import serves
 from croupier.conformance.suite import Config
-from croupier.conformance.timeouts import CONNECT_GAP_SECONDS, MAX_SLOWDOWN, AnswerTimeout
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
@@ -93,27 +94,14 @@ class ServerUnderTest:
         return HttpClient(*self.address, ssl=self._ssl, timeout=self.timeout)
 
     async def serves(self, clients: int) -> bool:
-        """Whether the server answers this many clients at the same time, nearly as soon as it answers one.
+        """Whether the server answers this many clients at the same time."""
 
-        They connect one after the other, since few may wait for a server to accept them.
-        """
-        loop, request = asyncio.get_running_loop(), SentRequest("GET", "/games/")
-        limit = MAX_SLOWDOWN * self.answer_timeout.slowest_seconds
+        async def ask(connections: AsyncExitStack) -> bool:
+            client = self.new_client()
+            connections.push_async_callback(client.close)
+            return (await client.request(SentRequest("GET", "/games/"))).status == OK
 
-        async def is_served(client: HttpClient) -> bool:
-            asked_at = loop.time()
-            response = await client.request(request)
-            return response.status == OK and loop.time() - asked_at <= limit
-
-        waiting: list[asyncio.Task[bool]] = []
-        async with AsyncExitStack() as connections:
-            for _ in range(clients):
-                client = self.new_client()
-                connections.push_async_callback(client.close)
-                waiting.append(asyncio.create_task(is_served(client)))
-                await asyncio.sleep(CONNECT_GAP_SECONDS)
-            found = await asyncio.gather(*waiting, return_exceptions=True)
-        return all(each is True for each in found)
+        return await serves(clients, ask, self.answer_timeout)
 
     def new_name(self, role: str) -> str:
         """Return a user name that is new on this server, also across runs.

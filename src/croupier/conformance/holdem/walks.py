@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import accumulate, groupby
 from random import Random
 from time import monotonic
 from typing import Final, NamedTuple
@@ -17,6 +17,7 @@ from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, showdown_step
 from croupier.conformance.holdem.walk import MAX_ACTS, DeviationTrace, Walk
+from croupier.conformance.parallel import count_parallel
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.suite import Attempt
 
@@ -38,7 +39,7 @@ EXTRA_WALK_SECONDS: Final = 20.0
 """A slow server, or a busy machine, gets this much more time, but only for this many walks in all."""
 
 
-MAX_WALKS_AT_ONCE: Final = 12
+MAX_WALKS_AT_ONCE: Final = 16
 """At most this many walks are played at the same time, at a slow server that serves several clients at once."""
 
 
@@ -112,10 +113,9 @@ class WalkRunner:
         if not (self._server.answer_timeout.is_slow and self._server.can_open_games):
             return 1
         if self._walks_at_once is None:
-            walks = MAX_WALKS_AT_ONCE
-            while walks > 1 and not await self._server.serves(sum(plan.clients for plan in self._plans_left[:walks])):
-                walks //= 2
-            self._walks_at_once = walks
+            clients = [*accumulate(plan.clients for plan in self._plans_left)]
+            most = min(MAX_WALKS_AT_ONCE, len(clients))
+            self._walks_at_once = await count_parallel(most, lambda walks: self._server.serves(clients[walks - 1]))
         return self._walks_at_once
 
     def _new_walk(self, plan: WalkPlan) -> Walk:

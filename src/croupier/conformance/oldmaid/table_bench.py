@@ -15,14 +15,20 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
+from croupier.conformance.parallel import count_parallel
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.timeouts import SLOW_ANSWER_SECONDS
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
+from croupier.rooms.oldmaid.rules import MIN_PLAYERS
 
-MAX_CONCURRENT_CASES: Final = 3
-MAX_QUEUED_CASES: Final = 5
-"""At most this many cases run at once, and this many more wait for the lobby."""
+CONCURRENT_CASES: Final = 3
+QUEUED_CASES: Final = 5
+"""This many cases run at once, and at most this many more wait for the lobby."""
+
+MAX_GROUPS: Final = 4
+"""At a slow table that serves many clients, up to this many times as many run at once."""
 
 SURPLUS_SECONDS: Final = 0.005
 """The pause before each request in which a table may close that should not."""
@@ -42,6 +48,7 @@ class TableBench(Bench):
         self._config = config
         self._table: TableUnderTest
         self._was_reached = False
+        self._groups = 1  # how many times as many cases as at a fast table run at once
         self._experiments = PairedExperiments()
         self._line_experiments = PairedExperiments()
 
@@ -50,7 +57,7 @@ class TableBench(Bench):
         """The first case runs alone: it finds out the table size. A case that waits for the lobby occupies no lane."""
         if not self._was_reached:
             return 1
-        return MAX_CONCURRENT_CASES + min(self._table.lobby_queue_length, MAX_QUEUED_CASES)
+        return self._groups * CONCURRENT_CASES + min(self._table.lobby_queue_length, self._groups * QUEUED_CASES)
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`. The first case connects."""
@@ -83,12 +90,22 @@ class TableBench(Bench):
                 attempt = await self._play(case, context, case.play(context))
         except ConnectionError as lost:
             raise (TargetGone(str(lost)) if self._was_reached else lost) from None
-        self._was_reached = True
+        if not self._was_reached:
+            self._was_reached = True
+            self._groups = await self._count_groups()
         game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
         was_reset = any(player.was_reset for player in context.scripted_players)
         is_missed = attempt.outcome is Outcome.SKIP
         is_missing = is_missed if attempt.failure is None else attempt.failure.kind is FoundKind.CLOSED
         return attempt._replace(steps=() if game is None else game.actions, was_reset=was_reset and is_missing)
+
+    async def _count_groups(self) -> int:
+        """Return how many times as many cases may run at once, as long as no case runs: each has a game of its own."""
+        table = self._table
+        if await table.measure() <= SLOW_ANSWER_SECONDS:
+            return 1
+        clients = CONCURRENT_CASES * (table.table_size or MIN_PLAYERS)
+        return await count_parallel(MAX_GROUPS, lambda groups: table.serves(groups * clients))
 
     async def confirm(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a failure comes from how messages arrive, or from an earlier answer.

@@ -1,16 +1,21 @@
 """The table under test: how it is reached and read, and what the cases of a run have learned about it."""
 
 import asyncio
+from contextlib import AsyncExitStack, suppress
 from typing import Final, cast
 
+from croupier.conformance.channel.delivery import close_connection
 from croupier.conformance.channel.streams import Streams, open_streams
 from croupier.conformance.fair_deal import DealCounter
 from croupier.conformance.oldmaid.dialect import JsonDialect
+from croupier.conformance.parallel import serves
 from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.cards import CARD_NAMES
-from croupier.rooms.oldmaid.wire import Dialect
+from croupier.rooms.oldmaid.wire import Dialect, Status
+
+MEASURED_ANSWERS: Final = 3
 
 NOTICE_SECONDS: Final = 5.0
 """The wait for a table to notice that a player has left: it may look only now and then."""
@@ -60,3 +65,29 @@ class TableUnderTest:
                 return await open_streams(*self.address)
         except (OSError, TimeoutError) as error:
             raise ConnectionError(f"no table answers at {self.address[0]}:{self.address[1]}: {error}") from error
+
+    async def measure(self) -> float:
+        """Return how long the table takes for an answer: the shortest of a few times; 0 if it answers nothing."""
+        clock = asyncio.get_running_loop().time
+        seconds: list[float] = []
+        for _ in range(MEASURED_ANSWERS):
+            with suppress(ConnectionError, TimeoutError):
+                async with AsyncExitStack() as connections, asyncio.timeout(self.timeout.max_seconds):
+                    asked_at = clock()
+                    if await self._ask(connections):
+                        seconds.append(clock() - asked_at)
+                        self.timeout.record_answer(seconds[-1])
+                        continue
+            return 0.0
+        return min(seconds)
+
+    async def serves(self, clients: int) -> bool:
+        """Whether the table answers this many clients at the same time."""
+        return await serves(clients, self._ask, self.timeout)
+
+    async def _ask(self, connections: AsyncExitStack) -> bool:
+        """Ask for the status on a new connection, which stays open; return whether there is an answer."""
+        reader, writer = await self.connect()
+        connections.push_async_callback(close_connection, writer)
+        writer.write(str(Status()).encode())
+        return bool(await reader.read(1 << 16))

@@ -13,6 +13,7 @@ from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
+from croupier.conformance.parallel import MAX_SLOWDOWN
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
@@ -23,7 +24,6 @@ from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import client_messages, describe_failure, has_refused, shown_dialogue
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
-from croupier.conformance.timeouts import MAX_SLOWDOWN
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address

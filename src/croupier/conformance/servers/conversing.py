@@ -10,12 +10,13 @@ from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.parallel import CONNECT_GAP_SECONDS
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
-from croupier.conformance.timeouts import CONNECT_GAP_SECONDS, AnswerTimeout, cancel_tasks
+from croupier.conformance.timeouts import AnswerTimeout, cancel_tasks
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -37,6 +38,9 @@ MAX_GRACE_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 0.2
 CONNECT_TRIES: Final = 4
 """How long to wait for a server that accepts no connections before the next try, and how often to try."""
+
+RECOVERY_TRIES: Final = 16
+"""How often a single client asks a server that too many have asked, before the others are tested."""
 
 SILENT_CLIENTS: Final = 8
 """This many clients in a row without an answer show that there are no more answers."""
@@ -207,7 +211,7 @@ class Conversations:
 
     async def has_recovered(self, max_seconds: float) -> bool:
         """Wait until a house that too many clients have asked answers a single one in time; whether it does."""
-        for _ in range(CONNECT_TRIES):
+        for _ in range(RECOVERY_TRIES):
             await self._target.close()
             client = self.new_client(send_each(self._test_data.sample_game[0]), Random(0), self.timeout.max_seconds)  # noqa: S311 -- nothing is drawn from it
             with suppress(TargetGone):
