@@ -10,9 +10,12 @@ import pytest
 from croupier.conformance import timeouts
 from croupier.conformance.case import Case, select
 from croupier.conformance.holdem import exchange, server_bench
-from croupier.conformance.holdem.cases import HoldemServerCase
+from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.holdem.server_bench import CLIENTS_OF_A_CASE, MAX_LANES, HoldemServerBench
 from croupier.conformance.results import Outcome, Result
+from croupier.conformance.suite import Config
 from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import FaultyServer
@@ -58,6 +61,51 @@ def test_a_server_that_is_always_slow_is_waited_for() -> None:
 def test_a_server_that_falls_silent_is_found_all_the_same() -> None:
     results = check(CASES, faulty=slow(14, 1000, 20 * FAST), timeout=5 * FAST)
     assert {result.failure.clause for result in results if result.failure} == {"holdem-1.8"}
+
+
+@pytest.mark.parametrize(
+    ("answer_seconds", "max_clients", "opens_games", "expected"),
+    [
+        (0.5, 1000, True, MAX_LANES),
+        (0.5, 2 * CLIENTS_OF_A_CASE, True, 2),
+        (0.5, 1, True, 1),
+        (0.5, 1000, False, 1),
+        (0.001, 1000, True, 1),
+    ],
+    ids=["slow", "of few clients", "of one client", "of one game", "fast"],
+)
+def test_cases_run_at_once_at_a_slow_server_of_many_clients(
+    monkeypatch: pytest.MonkeyPatch, answer_seconds: float, max_clients: int, opens_games: bool, expected: int
+) -> None:
+    async def serves(_: ServerUnderTest, clients: int) -> bool:
+        return clients <= max_clients
+
+    async def learn(server: ServerUnderTest) -> None:
+        server.can_open_games = opens_games
+
+    async def play(context: HoldemContext) -> None:
+        context.server.answer_timeout.record_answer(answer_seconds)
+
+    async def count_lanes() -> tuple[int, int]:
+        bench = HoldemServerBench(Config())
+        async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as listening:
+            await bench.open(listening.sockets[0].getsockname()[:2])
+        case = HoldemServerCase(clause="holdem-5.10", slug="nothing", title="", play=play)
+        before = bench.lanes
+        for number in range(2):
+            await bench.attempt(case, number)
+        return before, bench.lanes
+
+    monkeypatch.setattr(ServerUnderTest, "serves", serves)
+    monkeypatch.setattr(server_bench, "learn_settings", learn)
+    assert asyncio.run(count_lanes()) == (1, expected)
+
+
+def test_cases_with_games_of_their_own_may_run_together() -> None:
+    alone = {case.id for case in ALL if case.runs_alone}
+    assert "holdem/9.2/an-unchanged-list" in alone
+    assert {case.id for case in ALL if case.rank <= EMPTY_GAME_RANK} <= alone
+    assert "holdem/4.7/an-invalid-bet-does-not-end-the-game" not in alone
 
 
 async def record_after_delay(case_context: HoldemContext, seconds: float) -> None:

@@ -27,6 +27,10 @@ DEAL_RANK: Final = 4
 """The order of the cases: before anybody plays, those that need an empty game, as long as there is one, plain requests,
 requests of other forms, random hands, and what is counted over all of these, or uses the empty game up."""
 
+SHARING_RANKS: Final = frozenset({REQUEST_RANK, VARIATION_RANK})
+ADDITIONS: Final = "9."
+"""The ranks of cases that have games of their own, and the section with the additions of our server."""
+
 VARIATION_CLAUSES: Final = frozenset({"holdem-1.3", "holdem-1.6", "holdem-1.7", "holdem-1.8"})
 """The clauses about the form of requests and refusals: what is wrong with plain requests shows there, too."""
 
@@ -55,6 +59,11 @@ class HoldemServerCase(Case):
     further_clauses: tuple[str, ...] = ()
     judges_deals: bool = False
     needs_luck: bool = False
+
+    @property
+    def runs_alone(self) -> bool:
+        """See `Case.runs_alone`: it needs the empty game, counts games, or asks for what has changed at the server."""
+        return self.rank not in SHARING_RANKS or self.section.startswith(ADDITIONS)
 
     @property
     def clauses(self) -> tuple[str, ...]:

@@ -93,6 +93,11 @@ class ServerUnderTest:
         """Return a client for a new connection."""
         return HttpClient(*self.address, ssl=self._ssl, timeout=self.timeout)
 
+    @property
+    def is_shareable(self) -> bool:
+        """Whether several cases may play at the same time, and would save time by it."""
+        return self.can_open_games and self.answer_timeout.is_slow
+
     async def serves(self, clients: int) -> bool:
         """Whether the server answers this many clients at the same time."""
 

@@ -23,6 +23,7 @@ from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import WalkRunner
+from croupier.conformance.parallel import count_parallel
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
@@ -32,6 +33,10 @@ from croupier.rooms.holdem.wire import ACTION_FOLD
 
 CASE_TIMEOUT_SECONDS: Final = 20.0
 """The time limit of a case in addition to the timeout of an answer: a turn takes up to 15 seconds."""
+
+MAX_LANES: Final = 8
+CLIENTS_OF_A_CASE: Final = 4
+"""How many cases may run at once at a slow server, and how many connections most of them need."""
 
 SERIAL_TRIALS: Final = 2
 MIN_SERIAL_SECONDS: Final = 1.0
@@ -76,12 +81,18 @@ class HoldemServerBench(Bench):
         self._walks: WalkRunner
         self._has_learned = False
         self._is_serial: bool | None = None
+        self._lanes: int | None = None  # at a slow server, None if that is not known
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
 
     @property
     def learned(self) -> TableSettings | None:
         """The settings of the server's tables, None if they are not known."""
         return self._server.settings if self._has_learned else None
+
+    @property
+    def lanes(self) -> int:
+        """How many cases may run at once: several at a slow server that opens games, and serves their players."""
+        return self._lanes if self._lanes is not None and self._server.is_shareable else 1
 
     @property
     def can_run_beside(self) -> bool:
@@ -113,6 +124,8 @@ class HoldemServerBench(Bench):
         if case.needs_luck and not self._config.deals_deck:
             await self._learn()  # for the bench with the deck of the case
             return inapplicable("the cards decide it: --deck-flag has the server deal them")
+        if self._lanes is None and self._has_learned and self._server.is_shareable:
+            self._lanes = await count_parallel(MAX_LANES, lambda cases: self._server.serves(cases * CLIENTS_OF_A_CASE))
         try:
             if case.play is None:
                 return await self._attempt_walks(case)

@@ -110,7 +110,7 @@ class WalkRunner:
 
     async def _count_walks_at_once(self) -> int:
         """Return how many of the next walks may be played at once: the server has to be slow, and to serve them all."""
-        if not (self._server.answer_timeout.is_slow and self._server.can_open_games):
+        if not self._server.is_shareable:
             return 1
         if self._walks_at_once is None:
             clients = [*accumulate(plan.clients for plan in self._plans_left)]
