@@ -4,7 +4,7 @@ from croupier.conformance.conversation import Conversation, ConversationMonitor,
 from croupier.conformance.tap.connection import BytesRelayed, SideClosed, TappedConnection
 from croupier.conformance.tap.follow_holdem import HoldemConnection
 from croupier.conformance.tap.judge_exchange import ExchangeChecker
-from croupier.conformance.tap.printer import RepeatedFaults, render_event, summarize
+from croupier.conformance.tap.printer import MAX_KINDS, RepeatedFaults, render_event, summarize
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.rooms.kuhn import ROOM
@@ -28,10 +28,12 @@ def test_bytes_follow_where_they_differ_from_the_text() -> None:
     ]
 
 
-def test_faults_that_differ_in_values_alone_are_shown_once_and_counted() -> None:
-    def fault(clause: str, found: str) -> Fault:
-        return Fault(Verdict(HOUSE, Violation(clause, found, "20")), 1)
+def fault(clause: str, found: str) -> Fault:
+    """A fault of the house."""
+    return Fault(Verdict(HOUSE, Violation(clause, found, "20")), 1)
 
+
+def test_faults_that_differ_in_values_alone_are_shown_once_and_counted() -> None:
     repeated = RepeatedFaults()
     found = ["10 as minimum_raise of j1", "-5 as minimum_raise of j1", "10 as minimum_raise of j2"]
     assert [repeated.is_new(fault("holdem-6.8", each)) for each in found] == [True, False, True]
@@ -45,6 +47,16 @@ def test_faults_that_differ_in_values_alone_are_shown_once_and_counted() -> None
         "✗ and 1 more: the house breaks holdem-5.11: found '2026-01-01T10:00:00' as expiry; allowed: 20",
         "✗ and 1 more: the house breaks holdem-5.6: found 9D TS for ann; allowed: 20",
     ]
+
+
+def test_of_many_kinds_of_faults_the_first_are_counted() -> None:
+    """A peer that writes new words all the time costs a bounded amount of memory."""
+    repeated = RepeatedFaults()
+    words = ["".join("ab"[number >> bit & 1] for bit in range(11)) for number in range(MAX_KINDS + 1)]
+    assert all(repeated.is_new(fault("holdem-1.2", word)) for word in words)
+    assert not repeated.is_new(fault("holdem-1.2", words[0]))
+    assert repeated.is_new(fault("holdem-1.2", words[-1]))
+    assert len([*repeated.render()]) == 1
 
 
 def test_http_is_shown_as_text() -> None:

@@ -33,6 +33,10 @@ VALUE_PATTERN: Final = re.compile(r"(?<!\w)(?:-?\d[\w:.+-]*|[TJQKA][HDSC]\b)")
 """A number, time, GUID or card in a verdict."""
 
 
+MAX_KINDS: Final = 1000
+"""At most this many kinds of faults are counted: the bytes of a peer stand in some of them."""
+
+
 class RepeatedFaults:
     """Faults that are shown once and counted: those whose verdicts differ in numbers and cards alone."""
 
@@ -41,8 +45,10 @@ class RepeatedFaults:
         self._first: dict[str, Fault] = {}
 
     def is_new(self, fault: Fault) -> bool:
-        """Count a fault; return whether it is the first of its kind."""
+        """Count a fault; return whether it is the first of its kind, or of a kind that is not counted."""
         kind = VALUE_PATTERN.sub("0", verdict_sentence(fault))
+        if kind not in self._counts and len(self._counts) == MAX_KINDS:
+            return True
         self._first.setdefault(kind, fault)
         self._counts[kind] += 1
         return self._counts[kind] == 1
