@@ -85,7 +85,7 @@ RETRY_SECONDS: Final = 5.0
 ODD_RANK: Final = 30
 """How many lines an odd transcript counts more than a plain one."""
 
-PREMISES: Final = {"oldmaid-7.12": "oldmaid-7.5"}
+PREMISES: Final = {"oldmaid-7.12": "oldmaid-7.5", "oldmaid-7.16": "oldmaid-7.5"}
 """Clauses whose cases come after those of another clause: a player that keeps the cards that it gives is never out."""
 
 
