@@ -1,4 +1,4 @@
-"""What a server has shown hold'em players of their turns, by which mistakes are told from late acts and wrong views."""
+"""What a server has shown hold'em players of their turns, by which mistakes differ from late acts and wrong views."""
 
 from typing import Final, NamedTuple
 
