@@ -17,13 +17,15 @@ from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.dialect_samples import HABITS, Habit
 
 
-async def open_house(room: str, port: int, habit: Habit, heads: Iterator[Mapping[str, str]]) -> asyncio.Server:
-    """Open a room in which every connection is dealt as the head of a transcript says."""
+async def open_house(
+    room: str, port: int, habit: Habit, heads: Iterator[Mapping[str, str]], spoken: str = ""
+) -> asyncio.Server:
+    """Open a room that speaks a dialect, in which every connection is dealt as the head of a transcript says."""
     rules = HOUSE_ROOMS[room]
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         house = make_hall(rules, Transcript("otherwise", "a table", (), next(heads), ()))
-        codec = rules.codec(False, None)
+        codec = rules.codec(False, rules.settings(dialect=spoken) if spoken else None)
         house.on(Joined(1), 0.0)
         try:
             while data := await reader.read(1 << 16):

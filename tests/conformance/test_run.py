@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.report.summary import repeat_command
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.conformance.suite import ROLES, Role, find_suite
@@ -27,11 +28,12 @@ def run(
     say: Callable[[Result | str], None] = lambda _: None,
     *,
     dialect: str = "document",
+    spoken: str = "",
 ) -> Report:
-    """Test a server of ours with a habit as if it spoke a dialect, in simulated time."""
+    """Test a server of ours with a habit, which speaks a dialect, as if it spoke another one, in simulated time."""
 
     async def story() -> Report:
-        server = await open_house(room, 0, habit, lucky())
+        server = await open_house(room, 0, habit, lucky(), spoken)
         port = server.sockets[0].getsockname()[1]
         try:
             options = HOUSE_ROOMS[room].settings(dialect=dialect) if dialect != "document" else None
@@ -140,6 +142,19 @@ def test_a_server_that_does_not_speak_the_given_dialect_has_one_cause(room: str,
     assert {str(result.failure.cause) for result in report.results if result.failure} == {
         f"it does not speak the dialect {dialect}: the same messages pass without --dialect {dialect}"
     }
+
+
+def test_a_server_that_speaks_a_dialect_of_the_room_is_tested_in_it() -> None:
+    news: list[Result | str] = []
+    report = run("blackjack", "blackjack/4", bytes, news.append, spoken="char8")
+    assert f"{report.dialect}; from here on it is tested with --dialect char8" in news
+    (failed,) = [result for result in report.results if not result.outcome.is_good]
+    assert failed.failure is not None
+    assert (failed.failure.clause, str(failed.failure.cause)) == ("blackjack-2.4", "it sends characters of one byte")
+    passed = [result for result in report.results if result.outcome is Outcome.PASS]
+    assert len(passed) > len(report.results) / 2
+    assert "--dialect" not in repeat_command(report, failed)
+    assert repeat_command(report, passed[0]).endswith(f"{passed[0].case} --dialect char8")
 
 
 def test_a_server_that_fails_in_every_dialect_is_tested_in_the_given_one() -> None:

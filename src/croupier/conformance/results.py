@@ -87,9 +87,11 @@ class Report(Struct, frozen=True):
     """The results of a run. `role` is what was tested (server, client), `target` its address or command.
 
     `repeat_template` is the command that repeats a case: `croupier check {case} 127.0.0.1:1212 --seed 7`. `version` is
-    the version of croupier. `dialect` is a sentence about a systematic departure from the protocol, empty if there is
-    none. `stderr` is the last output of the program under test on standard error. `stopped_reason` says why the run has
-    ended before all cases were run, empty if it did not. `started_at` is in seconds since 1970.
+    the version of croupier. `dialect` is a sentence about a systematic departure from the protocol, empty if there
+    is none. `spoken_dialect` is the dialect of the room in which all but that departure was tested, empty if it is
+    the one that was given. `stderr` is the last output of the program under test on standard error.
+    `stopped_reason` says why the run has ended before all cases were run, empty if it did not. `started_at` is in
+    seconds since 1970.
     """
 
     room: str
@@ -102,6 +104,7 @@ class Report(Struct, frozen=True):
     seconds: float
     results: tuple[Result, ...]
     dialect: str = ""
+    spoken_dialect: str = ""
     stderr: str = ""
     stopped_reason: str = ""
 

@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from ssl import SSLContext
 from tempfile import TemporaryDirectory
@@ -43,6 +43,9 @@ MIN_DOUBT_SHARE: Final = 1 / 3
 MAX_PROBED_MISSES: Final = 6
 MAX_PROBED_PASSES: Final = 3
 """How many cases of either kind are run without a dialect that is in doubt."""
+
+SAMPLED_CASES: Final = 8
+"""So many cases show whether a program also reads the dialect of the room that it sends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +96,13 @@ class Plan:
         options = self.known_options
         return "" if options is None or options.dialect == type(options)().dialect else str(options.dialect)
 
-    def without_dialect(self) -> "Plan":
-        """Return the same plan for a program that speaks the default dialect."""
-        return replace(self, known_options=replace(self.known_options, dialect=type(self.known_options)().dialect))
+    def in_dialect(self, dialect: str) -> "Plan":
+        """Return the same plan for a program that speaks a dialect of the room, the default one if it is empty."""
+        options = self.known_options
+        if options is None:
+            kinds = (self.room.options, self.room.settings) if self.role == "server" else (self.room.settings,)
+            options = next(kind for kind in kinds if any(each.name == "dialect" for each in fields(kind)))()
+        return replace(self, known_options=replace(options, dialect=dialect or type(options)().dialect))
 
     @property
     def cases(self) -> Sequence[Case]:
@@ -118,7 +125,8 @@ class Plan:
 class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause.
 
-    A dialect is given up if many failures show messages that are not in it. `has_begun` is set once the program has
+    A dialect is given up if many failures show messages that are not in it. `plan` says how the cases run that are
+    left: in a dialect of the room, once the program is known to speak it. `has_begun` is set once the program has
     been looked at for the first time. `learned` is what the last bench has learned. `doubts_given_dialect`: so few
     cases have passed that the program may not speak the dialect that the plan has given. Results are passed on to
     `on_result`.
@@ -132,7 +140,8 @@ class DialectSearch:
         self.learned: Any = None
         self.doubts_given_dialect = False
         self.on_result = on_result
-        self._plan = plan
+        self.plan = plan
+        self.spoken_dialect: Dialect | None = None
         self._dialect_count = 0
         self._first_failures: dict[str, Result] = {}
         self._results_by_cause: dict[str, list[Result]] = {}
@@ -143,15 +152,16 @@ class DialectSearch:
     @property
     def max_failures(self) -> int | None:
         """How many failures may still come before the run ends."""
-        limit = self._plan.max_failures
+        limit = self.plan.max_failures
         return None if limit is None else max(1, limit - len(self._first_failures))
 
     @property
     def sentence(self) -> str:
         """The sentence that reports the detected dialect, empty if there is none."""
-        if self.dialect is None:
+        found = [each.description for each in (self.spoken_dialect, self.dialect) if each is not None]
+        if not found:
             return ""
-        return f"the {self._plan.role} departs from the protocol all along: it {self.dialect.description}"
+        return f"the {self.plan.role} departs from the protocol all along: it {CONJUNCTION.join(found)}"
 
     def add_result(self, result: Result) -> None:
         """Record the result of a case."""
@@ -202,15 +212,32 @@ class DialectSearch:
         passed = [result.case for result in self.results.values() if result.outcome is Outcome.PASS]
         missed = self._missed[:MAX_PROBED_MISSES]
         probed = {*missed, *passed[:MAX_PROBED_PASSES]}
-        plan = self._plan.without_dialect()
-        probe = DialectSearch(plan, lambda _: None)
-        probe.has_begun = True
-        await _run_cases(plan, [case for case in cases if case.id in probed], probe, plan.command)
-        outcomes = Counter(result.outcome for result in probe.results.values() if result.applies)
+        outcomes = await self._outcomes("", [case for case in cases if case.id in probed])
         return (
             outcomes[Outcome.FAIL] == 0
             and outcomes[Outcome.PASS] >= len(probed) - len(missed) + DIALECT_THRESHOLD_CASES
         )
+
+    async def _speaks(self, found: Dialect, cases: Sequence[Case]) -> bool:
+        """Whether more of a sample of the cases pass in a dialect of the room than if the tester only reads it."""
+        left = [case for case in cases if case.id not in self.results]
+        simpler = left[: len(left) // 2]  # the others may take long
+        sample = simpler[:: len(simpler) // SAMPLED_CASES + 1]
+        spoken = await self._outcomes(found.option, sample)
+        read = await self._outcomes(self.plan.given_dialect, sample, found)
+        return spoken[Outcome.PASS] > read[Outcome.PASS]
+
+    async def _outcomes(self, dialect: str, cases: Sequence[Case], reading: Dialect | None = None) -> Counter[Outcome]:
+        """Count what comes of cases in a dialect of the room, the default one if it is empty.
+
+        What the program sends may be in another dialect, `reading`.
+        """
+        plan = self.plan.in_dialect(dialect)
+        probe = DialectSearch(plan, lambda _: None)
+        probe.dialect = reading
+        probe.has_begun = True
+        await _run_cases(plan, cases, probe, plan.command)
+        return Counter(result.outcome for result in probe.results.values() if result.applies)
 
     async def resolve_doubt(self, cases: Sequence[Case]) -> "RunEnd | None":
         """Find out whether the program speaks the given dialect; return the end of the run if it does not."""
@@ -218,17 +245,15 @@ class DialectSearch:
         self.found.clear()
         if not await self._speaks_default(cases):
             return None
-        given = self._plan.given_dialect
+        given = self.plan.given_dialect
         cause = Cause(f"it does not speak the dialect {given}: the same messages pass without --dialect {given}")
         for case, result in self.results.items():
             if result.failure is not None:
                 failure = structs.replace(result.failure, cause=cause)
                 self.results[case] = structs.replace(result, failure=failure)
-        return RunEnd(
-            "", f"the {self._plan.role} does not speak the dialect {given}: test it without --dialect {given}"
-        )
+        return RunEnd("", f"the {self.plan.role} does not speak the dialect {given}: test it without --dialect {given}")
 
-    def restart(self) -> str:
+    async def restart(self, cases: Sequence[Case]) -> str:
         """Start again in the detected dialect, or without one that was refuted; return the sentence that reports it."""
         if len(self._refuted) == DIALECT_THRESHOLD_CASES:
             self._refuted_dialects.update(self._refuted)
@@ -236,15 +261,19 @@ class DialectSearch:
             self._dialect_count = 0
             self._first_failures.clear()
             self._forget_results()
-            return f"the {self._plan.role} sends only a part of its messages so; from here on they are read as they are"
+            return f"the {self.plan.role} sends only a part of its messages so; from here on they are read as they are"
         counted = self._results_by_cause.values()
         first = next(results[0] for results in counted if len(results) >= DIALECT_THRESHOLD_CASES)
         assert first.failure is not None, "only failures are counted"
         assert first.failure.cause is not None, "only failures with a cause are counted"
         found: Dialect = first.failure.cause.dialect
+        self._first_failures[first.case] = first
+        if found.option and await self._speaks(found, cases):
+            self.plan, self.spoken_dialect = self.plan.in_dialect(found.option), found
+            self._forget_results()
+            return f"{self.sentence}; from here on it is tested with --dialect {found.option}"
         self.dialect = self.dialect + found if self.dialect else found
         self._dialect_count += 1
-        self._first_failures[first.case] = first
         self._forget_results()
         return f"{self.sentence}; from here on it is read as what it means"
 
@@ -273,13 +302,13 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     end: RunEnd | None = None
     while end is None:
         left = [case for case in cases if case.id not in search.results]
-        end = await _run_until(_run_cases(plan, left, search, plan.command), search.found)
+        end = await _run_until(_run_cases(search.plan, left, search, plan.command), search.found)
         if end is None and search.doubts_given_dialect:
             end = await search.resolve_doubt(cases)
         elif end is None:
-            on_result(search.restart())
+            on_result(await search.restart(cases))
     if plan.deck_flag and not end.stopped_reason:
-        await _run_with_decks(plan, cases, search, on_result)
+        await _run_with_decks(search.plan, cases, search, on_result)
     if end.stopped_reason:
         on_result(end.stopped_reason)
     return Report(
@@ -293,6 +322,7 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
         seconds=clock() - start,
         results=search.final_results(cases),
         dialect=search.sentence,
+        spoken_dialect="" if search.spoken_dialect is None else search.spoken_dialect.option,
         stderr=end.stderr,
         stopped_reason=end.stopped_reason,
     )

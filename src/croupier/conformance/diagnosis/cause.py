@@ -16,6 +16,11 @@ class Dialect(Protocol):
         """The predicate of a sentence with the subject "it": `puts quotes around its arguments`."""
         ...
 
+    @property
+    def option(self) -> str:
+        """The name that the room has for the dialect (`--dialect`), empty if it has none."""
+        ...
+
     def __add__(self, other: Any) -> Self: ...
 
 

@@ -32,7 +32,8 @@ class ProtocolLayout:
     codes. `digit_fields` are the integer fields written in decimal digits; `text_fields` the names of those that
     programs may put into quotes, or send with two bytes for each letter; `quoted_fields` further fields as they are
     inside the quotes, and `repeated_fields` the letters of those that repeat them up to a space. `room_dialects` are
-    dialects of this room alone, by their description. `lower_case_fields` are the fields in lower case letters, if the
+    dialects of this room alone, by their description, and `options` the names of those that the room itself speaks, by
+    the same. `lower_case_fields` are the fields in lower case letters, if the
     protocol is case-sensitive.
     """
 
@@ -41,6 +42,7 @@ class ProtocolLayout:
     sections: Mapping[str, str]
     code_aliases: Mapping[bytes, bytes]
     room_dialects: Mapping[str, Mapping[str, FieldPattern]]
+    options: Mapping[str, str] = field(default_factory=dict)
     digit_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
     text_fields: Sequence[str] = ()
     quoted_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
@@ -55,7 +57,10 @@ class ProtocolLayout:
         changed = {**(fields or {}), **({CODE_FIELD: codes} if codes else {})}
         named = [self.sections[name] for name in (description, *changed) if name in self.sections]
         section = named[0] if named else MESSAGE_SECTION
-        return Dialect(description, self.layout, {CODE_FIELD: own, **self.fields}, changed, section=section)
+        option = self.options.get(description, "")
+        return Dialect(
+            description, self.layout, {CODE_FIELD: own, **self.fields}, changed, section=section, option=option
+        )
 
 
 # Integers.

@@ -120,7 +120,7 @@ class Dialect:
     the fields as the protocol spells them, CODE_FIELD among them; `changed_fields` replace some of them; `prefix` and
     `suffix` surround every message. `section` is the number of the clause from which it departs. A dialect that is not
     `is_consistent` explains a single message, but a stream cannot be read in it: a number without its sign may be
-    either.
+    either. `option` is the name that the room has for the dialect (`--dialect`), empty if it has none.
     """
 
     description: str
@@ -131,6 +131,7 @@ class Dialect:
     suffix: FieldPattern | None = None
     section: str = MESSAGE_SECTION
     is_consistent: bool = True
+    option: str = ""
 
     def read(self, data: bytes) -> tuple[bytes, int] | None:
         """Return the first message, as the protocol spells it, and its length; None if it is incomplete.

@@ -265,6 +265,7 @@ def _numbered(data: bytes) -> bytes:
 
 
 OTHER_TEN: Final = "spells the ten otherwise than as T"
+ONE_BYTE: Final = "sends characters of one byte"
 
 BLACKJACK: Final = ProtocolLayout(
     layout={
@@ -289,8 +290,9 @@ BLACKJACK: Final = ProtocolLayout(
     },
     digit_fields={"number": DIGITS_FIELD},
     lower_case_fields=_lower(is_case_sensitive=False),
+    options={ONE_BYTE: "char8"},
     room_dialects={
-        "sends characters of one byte": _characters(),
+        ONE_BYTE: _characters(),
         "sends its characters with the less significant byte first": _characters(b"", b"\0"),
         "sends characters of four bytes": _characters(b"\0\0\0"),
         "puts a byte order mark before its characters": _characters(b"\xfe\xff\0"),

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import permutations
-from typing import Any
 
 from msgspec import Struct
 
@@ -21,12 +20,12 @@ class MessageDialect[M, R](Struct, frozen=True):
     """A consistent way to write messages that differs from the document.
 
     `description` is a phrase that follows "it": `puts quotes around its numbers`. The `transforms` correct every
-    message, one after the other. A program with a `published` dialect is tested by the clauses of that.
+    message, one after the other. `option` is the name that the room has for the dialect, empty if it has none.
     """
 
     description: str
     transforms: tuple[MessageTransform[M, R], ...] = ()
-    published: Any = None
+    option: str = ""
 
     def read(self, message: M, request: R) -> M:
         """Return a message as the document prescribes it; unchanged if it is not in this dialect."""
@@ -35,7 +34,7 @@ class MessageDialect[M, R](Struct, frozen=True):
     def __add__(self, other: "MessageDialect[M, R]") -> "MessageDialect[M, R]":
         """Combine two dialects."""
         description = f"{self.description}{CONJUNCTION}{other.description}"
-        return MessageDialect(description, self.transforms + other.transforms, other.published or self.published)
+        return MessageDialect(description, self.transforms + other.transforms, other.option or self.option)
 
 
 def likely_dialect[M, R](

@@ -125,7 +125,7 @@ FORM_DIALECTS: Final[Sequence[HttpDialect]] = tuple(
 """The dialects in which a Game is written in another form."""
 
 HSPE_GO_DIALECT: Final[HttpDialect] = MessageDialect(
-    "speaks dialect hspe-go, that of the published server", published="hspe-go"
+    "speaks dialect hspe-go, that of the published server", option="hspe-go"
 )
 BARE_GUID_DIALECT: Final = MessageDialect("writes GUIDs without quotes", (_quote_guid,))
 STATUS_200_DIALECT: Final = MessageDialect("answers 200 where 201 is required", (_ok_to_created,))

@@ -73,8 +73,6 @@ class ServerUnderTest:
         self._ssl = config.ssl
         self.detected_dialect: HttpDialect | None = config.dialect
         self.dialect = cast(Dialect, config.known_dialect("readme"))
-        if self.detected_dialect is not None and self.detected_dialect.published is not None:
-            self.dialect = self.detected_dialect.published
         self.answer_timeout = AnswerTimeout(config.timeout)
         self.timeout = self.answer_timeout.for_try()
         self.idle_users: defaultdict[str, list[ServerUser]] = defaultdict(list)

@@ -161,7 +161,10 @@ def failure_bytes(result: Result) -> str:
 
 def repeat_command(report: Report, result: Result) -> str:
     """The command that repeats just this case."""
-    return report.repeat_template.replace("{case}", result.case)
+    command, spoken = report.repeat_template.replace("{case}", result.case), report.spoken_dialect
+    dialect = None if result.failure is None or result.failure.cause is None else result.failure.cause.dialect
+    is_departure = dialect is not None and dialect.option == spoken
+    return command if is_departure or not spoken else f"{command} --dialect {spoken}"
 
 
 def failed_results(report: Report) -> tuple[Result, ...]:
