@@ -291,6 +291,11 @@ def test_a_terminal_without_unicode_gets_outcomes_as_words() -> None:
     assert "? PASS" in result.stdout
 
 
+def test_a_room_without_dialects_has_settings() -> None:
+    result = check("kuhn/2.7", "--server", HONEST, "--coins", 10)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_quiet_prints_only_the_result() -> None:
     result = check("kuhn/2.7", "--server", HONEST, "--quiet")
     assert result.returncode == 0

@@ -94,7 +94,9 @@ class Plan:
     def given_dialect(self) -> str:
         """The dialect of the room that the program is said to speak, empty if that is the default."""
         options = self.known_options
-        return "" if options is None or options.dialect == type(options)().dialect else str(options.dialect)
+        if not hasattr(options, "dialect"):
+            return ""
+        return "" if options.dialect == type(options)().dialect else str(options.dialect)
 
     def in_dialect(self, dialect: str) -> "Plan":
         """Return the same plan for a program that speaks a dialect of the room, the default one if it is empty."""
