@@ -45,7 +45,7 @@ MAX_PROBED_PASSES: Final = 3
 """How many cases of either kind are run without a dialect that is in doubt."""
 
 SAMPLED_CASES: Final = 8
-"""So many cases show whether a program also reads the dialect of the room that it sends."""
+"""About this many cases show whether a program also reads the dialect of the room that it sends."""
 
 
 @dataclass(frozen=True, kw_only=True)
