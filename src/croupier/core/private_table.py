@@ -38,12 +38,13 @@ class Purse:
 
 
 class PrivateTable[M, S](ABC):
-    """The house's side of one conversation. See `Session`; a room implements `_on_received` and `_on_malformed`.
+    """The house's side of one conversation. See `Session`; a room implements `on_received` and `on_malformed`.
 
     `_state` is the game in progress, None between games; while the house waits during a game, the decision is the
-    client's. `_seat` is the client's seat. `_stake` is the coins that the client forfeits if it does not finish the
-    game: a room moves them out of the `_purse` with `_stake_coins`, and they return with the winnings. The house sends
-    `TIMEOUT_MESSAGES` to a client that timed out, and `CLOSING_MESSAGES` when the room closes.
+    client's, and `_decision_since` is the time at which it began. `_seat` is the client's seat. `_stake` is the coins
+    that the client forfeits if it does not finish the game: a room moves them out of the `_purse` with `_stake_coins`,
+    and they return with the winnings. The house sends `TIMEOUT_MESSAGES` to a client that timed out, and
+    `CLOSING_MESSAGES` when the room closes. `last_received` is the time of the client's last message.
     """
 
     TIMEOUT_MESSAGES: ClassVar[Sequence[object]]
@@ -54,13 +55,13 @@ class PrivateTable[M, S](ABC):
         "_decision_since",
         "_is_closing",
         "_is_dropped",
-        "_last_received",
         "_peer",
         "_purse",
         "_seat",
         "_stake",
         "_state",
         "_timeouts",
+        "last_received",
     )
 
     def __init__(self, peer: Peer, dealer: Dealer, timeouts: Timeouts, purse: Purse) -> None:
@@ -71,15 +72,17 @@ class PrivateTable[M, S](ABC):
         self._state: S | None = None
         self._seat: Seat = 0
         self._stake = 0
-        self._last_received = 0.0
-        self._decision_since: float | None = None
+        self._decision_since = 0.0
         self._is_closing = False
         self._is_dropped = False
+        self.last_received = 0.0
 
     @property
     def deadline(self) -> float | None:
         """The time at which the client times out, None after the end of the conversation."""
-        return None if self._is_dropped else self._timeouts.deadline(self._last_received, self._decision_since)
+        if self._is_dropped:
+            return None
+        return self._timeouts.deadline(self.last_received, None if self._state is None else self._decision_since)
 
     @property
     def running_game(self) -> tuple[S, Seat] | None:
@@ -91,11 +94,12 @@ class PrivateTable[M, S](ABC):
         if self._is_dropped:
             return ()
         if type(event) is Received:
-            return self.on_message(event.message, now)
+            self.last_received = now
+            return self.on_received(event.message)
         match event:
             case Malformed(_, violation):
-                self._last_received = now
-                return self._on_malformed(violation)
+                self.last_received = now
+                return self.on_malformed(violation)
             case Left():
                 return self._forfeit()
             case TimedOut():
@@ -104,27 +108,24 @@ class PrivateTable[M, S](ABC):
                 return self._on_closing(is_final)
             case _:
                 assert isinstance(event, Joined), f"found {event}; allowed: events about the peer, TimedOut, Closing"
-                self._last_received = now
+                self.last_received = now
                 return []
 
-    def on_message(self, message: M, now: float) -> Sequence[Effect[M]]:
-        """Handle a message of a client that has not been dropped: the same as `on` with Received, without an event."""
-        self._last_received = now
-        if self._timeouts.move is None:
-            return self._on_received(message)
-        before = self._state
-        effects = self._on_received(message)
-        if self._state is not before:
-            self._decision_since = None if self._state is None else now
-        return effects
+    @abstractmethod
+    def on_received(self, message: M) -> list[Effect[M]]:
+        """Handle a message of the client.
+
+        A caller that has set `last_received` to the time may pass messages directly, until the client is dropped.
+        """
 
     @abstractmethod
-    def _on_received(self, message: M) -> list[Effect[M]]:
-        """Handle a message of the client."""
-
-    @abstractmethod
-    def _on_malformed(self, violation: Violation) -> list[Effect[M]]:
+    def on_malformed(self, violation: Violation) -> list[Effect[M]]:
         """Handle input that is not a message of the protocol."""
+
+    def _await_decision(self, state: S) -> None:
+        """Let the client decide in this state."""
+        self._state = state
+        self._decision_since = self.last_received
 
     def _stake_coins(self, coins: int) -> None:
         self._stake += coins

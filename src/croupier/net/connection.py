@@ -127,55 +127,61 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Handle every message of this read, then write all replies at once.
 
-        This repeats what `Endpoint.handle` does for any event, because it is the hot path: nearly all messages of a
-        peer are answered to the same peer. Unless somebody observes a private table, its messages need no events.
+        Messages to a private table that nobody observes are the hot path: they need no events, and nearly all effects
+        are replies.
         """
-        endpoint, counts, peer = self._endpoint, self._counts, self.peer
-        if self._held_until is not None or peer is None or self._input_backlog:
-            self._buffer_input(data)
+        if self._held_until is not None or self._input_backlog:
+            self._input_backlog += data
+            self._transport.pause_reading()
             return
         if len(data) > MAX_BYTES_PER_TURN and not self.dropped:
             data = self._first_of_much(data)
         messages = () if self.dropped else self.codec.feed(data)
-        table, encode, now = self._table, self.codec.encode, endpoint.clock()
-        observers = endpoint.observers.observers
+        counts, endpoint, table = self._counts, self._endpoint, self._table
+        counts.bytes_received += len(data)
+        counts.messages_received += len(messages)
+        if table is None or endpoint.observers.observers:
+            self._handle(messages)
+            return
+        table.last_received = endpoint.clock()
+        encode = self.codec.encode
         replies: list[bytes] = []
         for message in messages:
-            if table is None or observers or type(message) is Violation:
-                effects = self._handle(peer, message, now)
+            if type(message) is Violation:
+                counts.violations += 1
+                effects = table.on_malformed(message)
             else:
-                effects = table.on_message(message, now)
+                effects = table.on_received(message)
             for effect in effects:
-                if type(effect) is Send and effect.peer == peer and not self.dropped:
+                if type(effect) is Send:
                     replies.append(encode(effect.message))
                 else:
                     endpoint.perform(effect)
             if self.dropped:
                 break
-        counts.bytes_received += len(data)
-        counts.messages_received += len(messages)
         if replies:
             self._write(replies)
         if endpoint.connections_to_flush:
             endpoint.flush()
-        if self._session is endpoint.session:
-            endpoint.timer.set(endpoint.session.deadline)  # the hall schedules the deadline of a peer's own session
 
-    def _handle(self, peer: Peer, message: object, now: float) -> Sequence[Effect[Any]]:
-        """Pass a message or violation to the session, and the event and its effects to the observers."""
-        event: Event[Any] = Received(peer, message)
-        if type(message) is Violation:
-            self._counts.violations += 1
-            event = Malformed(peer, message)
-        effects = self._session.on(event, now)
-        self._endpoint.observers(event, effects, now)
-        return effects
-
-    def _buffer_input(self, data: bytes) -> None:
-        """Keep input for later while the connection is held or has more input; ignore that of a refused client."""
-        if self._held_until is not None or self._input_backlog:
-            self._input_backlog += data
-            self._transport.pause_reading()
+    def _handle(self, messages: Sequence[Any]) -> None:
+        """Pass messages and violations to the session as events."""
+        endpoint, session, peer = self._endpoint, self._session, cast(Peer, self.peer)
+        now = endpoint.clock()
+        for message in messages:
+            event: Event[Any] = Received(peer, message)
+            if type(message) is Violation:
+                self._counts.violations += 1
+                event = Malformed(peer, message)
+            effects = session.on(event, now)
+            endpoint.observers(event, effects, now)
+            for effect in effects:
+                endpoint.perform(effect)
+            if self.dropped:
+                break
+        endpoint.flush()
+        if session is endpoint.session:
+            endpoint.timer.set(session.deadline)  # the hall schedules the deadline of a peer's own session
 
     def _first_of_much(self, data: bytes) -> bytes:
         """Return the beginning of much input. The rest waits for the next turn of the event loop."""

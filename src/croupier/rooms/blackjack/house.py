@@ -47,7 +47,8 @@ class House(BankTable[Message]):
         super().__init__(peer, dealer, timeouts, rules, purse)
         self._is_betting = False
 
-    def _on_received(self, message: Message) -> Effects:
+    def on_received(self, message: Message) -> Effects:
+        """See `PrivateTable.on_received`."""
         state = self._state
         if type(message) is Mov:
             if state is not None:
@@ -68,7 +69,7 @@ class House(BankTable[Message]):
             return []
         return [Send(self._peer, UNEXPECTED)]
 
-    def _on_malformed(self, violation: Violation) -> Effects:
+    def on_malformed(self, violation: Violation) -> Effects:
         """Refuse malformed input; close if its length is unknown (blackjack-6.7)."""
         if violation.fatal:
             return self._say_goodbye([Send(self._peer, UNKNOWN), *self._forfeit()], GOODBYE)
@@ -85,7 +86,8 @@ class House(BankTable[Message]):
             return [Send(self._peer, NO_COINS)]
         self._is_betting = False
         self._start_game(coins)
-        self._state = state = self._draw_cards(self._rules.start_node, coins)
+        state = self._draw_cards(self._rules.start_node, coins)
+        self._await_decision(state)
         first, second, bank = state.cards
         peer = self._peer
         return [
@@ -104,7 +106,7 @@ class House(BankTable[Message]):
             effects = [Send(self._peer, BANK_CARDS[card]) for card in state.cards[len(before.cards) :]]
         if state.node.turn != CLIENT_SEAT:
             return self._pay(state, effects)
-        self._state = state
+        self._await_decision(state)
         effects.append(Send(self._peer, TRN))
         return effects
 

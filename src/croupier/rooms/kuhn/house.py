@@ -78,7 +78,8 @@ class House(PrivateTable[Message, KuhnState]):
         super().__init__(peer, dealer, timeouts, purse)
         self._bot = bot
 
-    def _on_received(self, message: Message) -> Effects:
+    def on_received(self, message: Message) -> Effects:
+        """See `PrivateTable.on_received`."""
         state = self._state
         if type(message) is Actn:
             if state is not None and (after := state.next.get(message.action)):
@@ -93,7 +94,8 @@ class House(PrivateTable[Message, KuhnState]):
             return [*self._forfeit(), Drop(self._peer)]
         return [Send(self._peer, WRONG_ACTION)]
 
-    def _on_malformed(self, violation: Violation) -> Effects:
+    def on_malformed(self, violation: Violation) -> Effects:
+        """Refuse malformed input, and close if its length is unknown (kuhn-2.7)."""
         if violation.clause == "kuhn-2.8":
             return []  # a FAIL, even a malformed one, is never answered (kuhn-6.5)
         refusal: Effects = [Send(self._peer, WRONG_ACTION)]
@@ -109,7 +111,7 @@ class House(PrivateTable[Message, KuhnState]):
         state = DEALS_BY_CARDS[next(deck)][next(deck)]
         effects: Effects = [Send(self._peer, CARD[state.cards[seat]])]
         if state.turn == seat:
-            self._state = state
+            self._await_decision(state)
             return effects
         return self._decide(state, effects)
 
@@ -142,5 +144,5 @@ class House(PrivateTable[Message, KuhnState]):
         effects.append(Send(self._peer, ANNOUNCEMENTS[state]))
         if state.turn is OVER:
             return self._settle(state, state.payoff[self._seat], effects)
-        self._state = state
+        self._await_decision(state)
         return effects

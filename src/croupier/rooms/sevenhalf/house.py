@@ -51,7 +51,8 @@ class House(BankTable[Message]):
         self._strict = strict
         self._allows_late_pass = False
 
-    def _on_received(self, message: Message) -> Effects:  # noqa: C901 -- one branch per command, frequent ones first
+    def on_received(self, message: Message) -> Effects:  # noqa: C901 -- one branch per command, frequent ones first
+        """See `PrivateTable.on_received`."""
         state = self._state
         if type(message) is Draw:
             if state is not None:
@@ -77,7 +78,7 @@ class House(BankTable[Message]):
             return []
         return self._refuse_misplaced(str(message)[:4])
 
-    def _on_malformed(self, violation: Violation) -> Effects:
+    def on_malformed(self, violation: Violation) -> Effects:
         """Refuse malformed input; close if its length is unknown (sevenhalf-2.9, sevenhalf-6.5)."""
         if violation.fatal:
             return self._say_goodbye(self._forfeit(), [wire.UNREADABLE])
@@ -91,7 +92,7 @@ class House(BankTable[Message]):
     def _start(self, effects: Effects) -> Effects:
         if self._purse.coins < self._bet:
             return self._close_unaffordable(effects)
-        self._state = self._deal()
+        self._await_decision(self._deal())
         return [*effects, Send(self._peer, Stbt(self._bet))]
 
     def _draw(self, state: BankState) -> Effects:
@@ -100,7 +101,7 @@ class House(BankTable[Message]):
         known = len(state.cards)
         reply: Effect[Message] = Send(self._peer, CARD[after.cards[known]])
         if after.node.turn == CLIENT_SEAT:
-            self._state = after
+            self._await_decision(after)
             return [reply]
         self._allows_late_pass = not self._strict
         return self._pay(after, known + 1, [reply, Send(self._peer, BSTG)])
@@ -110,7 +111,7 @@ class House(BankTable[Message]):
         max_raise = min(self._rules.max_bet - state.bet, self._purse.coins)
         if not 0 < coins <= max_raise:
             return self._refuse(f"ANTE {coins}", f"1 to {max_raise}" if max_raise else "no more")
-        self._state = self._rules.play(state, coins)
+        self._await_decision(self._rules.play(state, coins))
         self._stake_coins(coins)
         return []
 
