@@ -45,6 +45,7 @@ def test_reversed_blinds_of_two_are_named_by_every_case_that_needs_the_first_but
         assert "who has posted the small blind" in failure.actual
 
 
+@pytest.mark.extended
 def test_a_malformed_act_that_folds_is_found_in_its_case_and_in_walks() -> None:
     failed = {result.case: result.failure for result in check(FAULTY_SERVERS["malformed-folds"], {"holdem-4.4"})}
     found = {case: failure and failure.clause for case, failure in failed.items()}
@@ -60,6 +61,7 @@ def test_what_is_wrong_all_the_time_does_not_come_from_a_malformed_act() -> None
     assert result.outcome is Outcome.PASS
 
 
+@pytest.mark.extended
 def test_a_refused_act_after_a_departure_is_judged_by_its_own_response() -> None:
     failures = [result.failure for result in check(FAULTY_SERVERS["button-stays"], {"holdem-3.5"}) if result.failure]
     assert "holdem-3.11" not in {failure.clause for failure in failures}
