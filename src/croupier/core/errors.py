@@ -48,7 +48,8 @@ class Violation(Exception):
 
     `clause` is the id of the clause (`kuhn-2.7`); `found` and `allowed` are text for people. `fatal` means that the
     rest of the stream cannot be parsed, because the start of the next message is unknown. `kind` is the kind of what
-    was found. `wanted` are the messages that are allowed instead, empty if there are too many to list.
+    was found. `wanted` are the messages that are allowed instead, empty if there are too many to list. `limit` is the
+    largest amount that is allowed, if what was found is more.
 
     >>> print(Violation("kuhn-2.7", "ACTN FLD", "ACTN CHK, ACTN BET"))
     kuhn-2.7: found ACTN FLD; allowed: ACTN CHK, ACTN BET
@@ -63,6 +64,7 @@ class Violation(Exception):
         fatal: bool = False,
         kind: FoundKind = FoundKind.MESSAGE,
         wanted: tuple[object, ...] = (),
+        limit: int | None = None,
     ) -> None:
         super().__init__(printable(f"{clause}: found {found}; allowed: {allowed}"))
         self.clause = clause
@@ -71,6 +73,7 @@ class Violation(Exception):
         self.fatal = fatal
         self.kind = kind
         self.wanted = wanted
+        self.limit = limit
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Violation) and (self.args, self.fatal) == (other.args, other.fatal)

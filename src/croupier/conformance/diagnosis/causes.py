@@ -4,7 +4,6 @@ The received bytes are read in every known dialect of the room, or a message is 
 neighbour. If the referee finds nothing wrong with the altered conversation, the alteration is the cause.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, product
@@ -283,7 +282,8 @@ def _resembles_number(conversation: Conversation, fault: Fault) -> bool:
     """Whether a client has sent a number of the house, or a limit, or a little more: it is only too large."""
     lines = conversation.lines[: fault.line_count]
     numbers = {line.message.coins for line in lines if line.side == HOUSE and hasattr(line.message, "coins")}
-    numbers |= {int(digits) for digits in re.findall(r"\d+", fault.verdict.violation.allowed)}
+    if fault.verdict.violation.limit is not None:
+        numbers.add(fault.verdict.violation.limit)
     sent = getattr(lines[fault.sent_index].message, "coins", None) if lines else None
     return sent is not None and any(0 <= sent - number <= number // 8 for number in numbers)
 

@@ -181,15 +181,18 @@ class Referee(BaseReferee[Message, WireGame]):
         else:
             self._expected_replies.append(ExpectedMessage("blackjack-6.4", UNEXPECTED))
 
-    def _client_error(self, clause: str, error: Err, message: Message, allowed: str) -> list[Verdict]:
+    def _client_error(
+        self, clause: str, error: Err, message: Message, allowed: str, limit: int | None = None
+    ) -> list[Verdict]:
         self._expected_replies.append(ExpectedMessage(clause, error))
-        return [Verdict(SPEAKER, Violation(clause, str(message), allowed))]
+        return [Verdict(SPEAKER, Violation(clause, str(message), allowed, limit=limit))]
 
     def _bet(self, coins: int) -> list[Verdict]:
         if coins <= 0:
             return self._client_error("blackjack-6.5", INVALID, Bet(coins), "1 or more")
         if coins > self._max_bet():
-            return self._client_error("blackjack-6.6", NO_COINS, Bet(coins), f"{self._max_bet()} at most")
+            limit = self._max_bet()
+            return self._client_error("blackjack-6.6", NO_COINS, Bet(coins), f"{limit} at most", limit)
         self._add_to_balance(-coins)
         self._is_betting = False
         self._expect_next(DEAL_CLAUSE, self._rules.start(coins))

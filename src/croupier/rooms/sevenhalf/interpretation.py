@@ -188,7 +188,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return self._blame("sevenhalf-7.2", f"ANTE {coins}", "1 or more")
         if game.bet + coins > MAX_TOTAL_BET:
             self.game = refused
-            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"at most {MAX_TOTAL_BET} in all")
+            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"at most {MAX_TOTAL_BET} in all", MAX_TOTAL_BET)
         fork = self._fork()
         fork.game = refused
         fork._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
@@ -203,9 +203,9 @@ class Interpretation(BaseReferee[Message, WireGame]):
             clause = "sevenhalf-6.5"
         return self._blame(clause, message, allowed)
 
-    def _blame(self, clause: str, found: object, allowed: str) -> list[Verdict]:
+    def _blame(self, clause: str, found: object, allowed: str, limit: int | None = None) -> list[Verdict]:
         self._expected_replies.append(ExpectedKind(clause, Erro, "ERRO"))
-        self.client_verdicts.append(Verdict(CLIENT, Violation(clause, str(found), allowed)))
+        self.client_verdicts.append(Verdict(CLIENT, Violation(clause, str(found), allowed, limit=limit)))
         return []
 
     def _phase_clause(self) -> tuple[str, str]:
