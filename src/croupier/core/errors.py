@@ -5,7 +5,7 @@ A failed `assert` marks a bug of croupier.
 
 from collections.abc import Collection
 from enum import Enum, auto
-from typing import final
+from typing import Any, final
 
 from croupier.core.text import printable
 
@@ -49,7 +49,8 @@ class Violation(Exception):
     `clause` is the id of the clause (`kuhn-2.7`); `found` and `allowed` are text for people. `fatal` means that the
     rest of the stream cannot be parsed, because the start of the next message is unknown. `kind` is the kind of what
     was found. `wanted` are the messages that are allowed instead, empty if there are too many to list. `limit` is the
-    largest amount that is allowed, if what was found is more.
+    largest amount that is allowed, if what was found is more. `about` is what the violation is about, where one clause
+    is about several: a key of an object, or the user whose client it was.
 
     >>> print(Violation("kuhn-2.7", "ACTN FLD", "ACTN CHK, ACTN BET"))
     kuhn-2.7: found ACTN FLD; allowed: ACTN CHK, ACTN BET
@@ -65,6 +66,7 @@ class Violation(Exception):
         kind: FoundKind = FoundKind.MESSAGE,
         wanted: tuple[object, ...] = (),
         limit: int | None = None,
+        about: str = "",
     ) -> None:
         super().__init__(printable(f"{clause}: found {found}; allowed: {allowed}"))
         self.clause = clause
@@ -74,6 +76,11 @@ class Violation(Exception):
         self.kind = kind
         self.wanted = wanted
         self.limit = limit
+        self.about = about
+
+    def replace(self, **changes: Any) -> "Violation":
+        """Return a violation with other values of these fields."""
+        return Violation(**{**vars(self), **changes})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Violation) and (self.args, self.fatal) == (other.args, other.fatal)

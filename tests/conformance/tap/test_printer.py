@@ -7,6 +7,7 @@ from croupier.conformance.tap.judge_exchange import ExchangeChecker
 from croupier.conformance.tap.printer import MAX_KINDS, RepeatedFaults, render_event, summarize
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.session import Peer
 from croupier.rooms.kuhn import ROOM
 
 
@@ -28,34 +29,39 @@ def test_bytes_follow_where_they_differ_from_the_text() -> None:
     ]
 
 
-def fault(clause: str, found: str) -> Fault:
-    """A fault of the house."""
-    return Fault(Verdict(HOUSE, Violation(clause, found, "20")), 1)
+def fault(clause: str, found: str, about: str = "", *, side: Peer = HOUSE) -> Fault:
+    """A fault of one end."""
+    return Fault(Verdict(side, Violation(clause, found, "20", about=about)), 1)
 
 
 def test_faults_that_differ_in_values_alone_are_shown_once_and_counted() -> None:
     repeated = RepeatedFaults()
-    found = ["10 as minimum_raise of j1", "-5 as minimum_raise of j1", "10 as minimum_raise of j2"]
-    assert [repeated.is_new(fault("holdem-6.8", each)) for each in found] == [True, False, True]
-    assert repeated.is_new(fault("holdem-5.11", "'2026-01-01T10:00:00' as expiry"))
-    assert not repeated.is_new(fault("holdem-5.11", "'2026-01-01T10:00:15' as expiry"))
-    assert not repeated.is_new(fault("holdem-6.8", found[0]))
-    cards = ["9D TS for ann", "AH QS for ann"]
+    assert repeated.is_new(fault("holdem-5.10", "bet_so_far 10", "bet_so_far"))
+    assert repeated.is_new(fault("holdem-5.10", "bet_to_player 10", "bet_to_player"))
+    assert not repeated.is_new(fault("holdem-5.10", "bet_so_far -5", "bet_so_far"))
+    assert not repeated.is_new(fault("holdem-5.10", "bet_so_far 10", "bet_so_far"))
+    cards = ["9D TS for ann", "AH QS for bob"]
     assert [repeated.is_new(fault("holdem-5.6", each)) for each in cards] == [True, False]
     assert [line.plain for line in repeated.render()] == [
-        "✗ and 2 more: the house breaks holdem-6.8: found 10 as minimum_raise of j1; allowed: 20",
-        "✗ and 1 more: the house breaks holdem-5.11: found '2026-01-01T10:00:00' as expiry; allowed: 20",
+        "✗ and 2 more: the house breaks holdem-5.10: found bet_so_far 10; allowed: 20",
         "✗ and 1 more: the house breaks holdem-5.6: found 9D TS for ann; allowed: 20",
     ]
 
 
-def test_of_many_kinds_of_faults_the_first_are_counted() -> None:
-    """A peer that writes new words all the time costs a bounded amount of memory."""
+def test_the_faults_of_each_user_are_counted_alone() -> None:
     repeated = RepeatedFaults()
-    words = ["".join("ab"[number >> bit & 1] for bit in range(11)) for number in range(MAX_KINDS + 1)]
-    assert all(repeated.is_new(fault("holdem-1.2", word)) for word in words)
-    assert not repeated.is_new(fault("holdem-1.2", words[0]))
-    assert repeated.is_new(fault("holdem-1.2", words[-1]))
+    users = ["ann", "bob", "ann"]
+    found = [fault("holdem-4.11", f"a bet of 3 by {user}", user, side=CLIENT) for user in users]
+    assert [repeated.is_new(each) for each in found] == [True, True, False]
+
+
+def test_of_many_kinds_of_faults_the_first_are_counted() -> None:
+    """New users all the time cost a bounded amount of memory."""
+    repeated = RepeatedFaults()
+    found = [fault("holdem-4.13", "an act", f"user-{number}", side=CLIENT) for number in range(MAX_KINDS + 1)]
+    assert all(repeated.is_new(each) for each in found)
+    assert not repeated.is_new(found[0])
+    assert repeated.is_new(found[-1])
     assert len([*repeated.render()]) == 1
 
 

@@ -21,10 +21,12 @@ OUTCOMES_WORST_FIRST: Final = (Outcome.FAIL, Outcome.UNIMPLEMENTED, Outcome.NON_
 class HttpDeviation(Deviation, frozen=True, kw_only=True):
     """A deviation that requests and responses show.
 
+    `about` is the key of an object that is wrong, where one clause is about several; empty for all else.
     `line_count` is the length of the dialogue when it was found. `wanted_status` is the expected status if the status
     is what deviates, and `exchange` the last request with its response; None if there is none.
     """
 
+    about: str = ""
     line_count: int = 0
     wanted_status: int | None = None
     exchange: tuple[SentRequest, ReceivedResponse] | None = None

@@ -120,11 +120,13 @@ def _replace_unknown_states(found: Any) -> None:
 
 def _player_errors(found: Any) -> Iterator[HttpDeviation]:
     if isinstance(found, dict) and "small blind" in found and "small_blind" not in found:
-        yield deviation("holdem-5.7", "the key small_blind", "the key 'small blind'", Outcome.NON_STRICT)
+        found_key = "the key 'small blind'"
+        yield deviation("holdem-5.7", "the key small_blind", found_key, Outcome.NON_STRICT, about="small_blind")
         found = {key.replace(" ", "_"): value for key, value in found.items()}
     yield from _object_errors(found, "holdem-5.7")
     if isinstance(found, dict) and isinstance(found.get("state"), str) and found["state"] not in PLAYER_STATES:
-        yield deviation("holdem-5.7", "the state active, folded or called", _short(found["state"]))
+        allowed = "the state active, folded or called"
+        yield deviation("holdem-5.7", allowed, _short(found["state"]), about="state")
 
 
 def _turn_errors(found: Mapping[str, Any], *, is_idle: bool) -> Iterator[HttpDeviation]:
@@ -160,20 +162,22 @@ def parse_expiry(expiry: str) -> datetime | None:
 def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[HttpDeviation]:
     for part in ("hole", *BOARD_SIZES):
         if part not in found:
-            yield deviation("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}")
+            yield deviation("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}", about=part)
     yield from _unknown_key_errors(found, "holdem-5.5", {"hole", *BOARD_SIZES})
     hole = found.get("hole", [])
     if hole is None:
         if dialect == "readme":
-            yield deviation("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.NON_STRICT)
+            allowed = "[] where no hole cards are shown"
+            yield deviation("holdem-5.5", allowed, "null", Outcome.NON_STRICT, about="hole")
     elif not isinstance(hole, list) or len(hole) not in {0, 2}:
-        yield deviation("holdem-5.5", "two hole cards in an array, or none", _short(hole))
+        yield deviation("holdem-5.5", "two hole cards in an array, or none", _short(hole), about="hole")
     elif not hole and dialect == "hspe-go":
         yield deviation("holdem-7.6", "null where no hole cards are shown", "[]")
     for part, size in BOARD_SIZES.items():
         cards = found.get(part)
         if cards is not None and not (isinstance(cards, list) and len(cards) == size):
-            yield deviation("holdem-5.5", f"{size} in an array, or null, as the {part}", _short(cards))
+            allowed = f"{size} in an array, or null, as the {part}"
+            yield deviation("holdem-5.5", allowed, _short(cards), about=part)
     for part in ("hole", *BOARD_SIZES):
         for card in _items(found.get(part)):
             if not isinstance(card, str) or card not in CARD_NUMBERS:
@@ -189,11 +193,11 @@ def _object_errors(
         return
     for key, kind in OBJECT_KEYS[name].items():
         if key not in found:
-            yield deviation(name, f"the key {key}", f"the keys {', '.join(found)}")
+            yield deviation(name, f"the key {key}", f"the keys {', '.join(found)}", about=key)
         elif key == nobody and found[key] is None:
             yield deviation("holdem-5.12", "a Turn also while it is nobody's", "null", Outcome.CHOICE)
         elif type(found[key]) is not kind:
-            yield deviation(name, f"{_type_name(kind)} as {key}", _short(found[key]))
+            yield deviation(name, f"{_type_name(kind)} as {key}", _short(found[key]), about=key)
     yield from _unknown_key_errors(found, name, {*OBJECT_KEYS[name], *extra_keys})
 
 

@@ -114,7 +114,7 @@ class ProvokedCloseDetector:
                 return None
         found = ending.violation
         clause = await self._clause_of_form(probe, ending, delivery) or found.clause
-        probe.accuse(Violation(clause, found.found, found.allowed, kind=found.kind, wanted=found.wanted))
+        probe.accuse(found.replace(clause=clause))
         return ProvokedClose(probe, is_certain)
 
     async def _starts_game_instead(self, ending: Ending) -> bool:

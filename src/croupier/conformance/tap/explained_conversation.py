@@ -56,10 +56,8 @@ class ExplainedConversation(Conversation):
     def _add_fault(self, verdict: Verdict, sent_index: int = -1) -> None:
         cause = self._cause_of(verdict, sent_index)
         if cause is not None and cause.clause:
-            violation = verdict.violation
-            found = f"{violation.found} ({cause})"
-            explained = Violation(cause.clause, found, violation.allowed, kind=violation.kind, wanted=violation.wanted)
-            verdict = Verdict(verdict.party, explained)
+            found = f"{verdict.violation.found} ({cause})"
+            verdict = Verdict(verdict.party, verdict.violation.replace(clause=cause.clause, found=found))
         super()._add_fault(verdict, sent_index)
 
     def _cause_of(self, verdict: Verdict, sent_index: int) -> Cause | None:

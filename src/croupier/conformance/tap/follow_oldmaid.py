@@ -252,7 +252,8 @@ class TableConnection(Exchange[TablePending]):
         if self.game is not None:
             self._add_departures(self.game, self._game_departures(self.game, side, message, is_certain=is_certain))
         elif isinstance(message, Violation):
-            self._add_departure(Departure(side, message))
+            user = self.join.nick if side == CLIENT and self.join is not None else ""
+            self._add_departure(Departure(side, message.replace(about=user)))
 
     def _game_departures(
         self, game: ObservedGame, side: Peer, message: Message | Violation, *, is_certain: bool
@@ -263,7 +264,7 @@ class TableConnection(Exchange[TablePending]):
             if party == TABLE:
                 yield Departure(HOUSE, violation)
             elif party == self._nick and violation.clause not in UNOBSERVABLE_CLAUSES:
-                yield Departure(CLIENT, violation)
+                yield Departure(CLIENT, violation.replace(about=self._nick))
 
     def _extra_seconds(self, pending: TablePending) -> float | None:
         return None if isinstance(pending.request, Join) else 0.0

@@ -137,9 +137,9 @@ class FollowedTable(FollowedGame[Referee]):
         assert seat is not None, "the player to act has a seat"
         legal = observed_hand.hand.legal
         clause = invalid_bet_clause(legal, act.amount, observed_hand.hand.stacks[seat])
-        return (
-            None if clause is None else Violation(clause, f"a bet of {act.amount} by {act.user}", allowed_bets(legal))
-        )
+        if clause is None:
+            return None
+        return Violation(clause, f"a bet of {act.amount} by {act.user}", allowed_bets(legal), about=act.user)
 
     def on_act(self, act: Act, status: int, asked_at: float, now: float, *, is_certain: bool) -> Sequence[Violation]:
         """Process the response to an act that was requested at `asked_at`; return violations."""

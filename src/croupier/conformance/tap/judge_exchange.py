@@ -158,7 +158,7 @@ class ExchangeChecker:
         command, request = pending.command, pending.request
         is_act = isinstance(command, Act) and response.status < 300
         if is_act and (unusual := judge_act_keys(request.body)):
-            yield _client_departure(unusual)
+            yield _client_departure(unusual, request.user)
         is_accepted = isinstance(command, RequestRefused) and command.clause == "holdem-4.4" and response.status < 300
         if not (is_accepted or 400 <= response.status < 500):
             return
@@ -171,7 +171,7 @@ class ExchangeChecker:
             return
         asked = f"an act of {command.user}" if isinstance(command, Act) else f"{request.method} {request.path[:80]}"
         if refused := judge_refusal(clause, f"{asked}, which is {response.status}"):
-            yield _client_departure(refused)
+            yield _client_departure(refused, request.user)
 
     def _broken_act_clause(self, table: FollowedTable, act: Act) -> str | None:
         if self.tables.belongs_to_another(act.player, act.user):
@@ -202,7 +202,7 @@ class ExchangeChecker:
         clause = pending.act_clause
         if clause is not None and any(violation.clause == "holdem-4.13" for violation in found):
             taken = f"an act of {act.user}, which is {response.status}"
-            yield Departure(CLIENT, Violation(clause, taken, EXPECTED_REQUESTS[clause]))
+            yield Departure(CLIENT, Violation(clause, taken, EXPECTED_REQUESTS[clause], about=act.user))
         if is_done:
             table.shown_turns.on_act(act.player, pending.request.at)
         elif response.status in OUT_OF_TURN_STATUSES:
@@ -216,8 +216,7 @@ class ExchangeChecker:
             try:
                 player = read_guid(response.body)
             except Violation as violation:
-                clause = SUCCESS_CLAUSES[type(command)]
-                yield Departure(HOUSE, Violation(clause, violation.found, violation.allowed))
+                yield Departure(HOUSE, violation.replace(clause=SUCCESS_CLAUSES[type(command)]))
                 return
             self.tables.set_guid(command.user, player)
         if isinstance(command, Open):
@@ -273,7 +272,7 @@ class ExchangeChecker:
         """A violation that the referee has found, with the names of the players in place of their GUIDs."""
         found, allowed = map(self.tables.with_names, (violation.found, violation.allowed))
         is_tolerated = default_outcome(violation.clause) is not Outcome.FAIL
-        return Departure(HOUSE, Violation(violation.clause, found, allowed), is_tolerated)
+        return Departure(HOUSE, violation.replace(found=found, allowed=allowed), is_tolerated)
 
     def _seconds_left(self, game: Game, now: float) -> float | None:
         """Return the seconds left of a turn by the server's clock, None if unknown."""
@@ -313,14 +312,14 @@ def _summarise_game(game: Game) -> str:
     return "; ".join(parts)
 
 
-def _client_departure(deviation: HttpDeviation) -> Departure:
-    """A deviation of a client; it is tolerated where a house that refuses it may itself be wrong."""
+def _client_departure(deviation: HttpDeviation, user: str) -> Departure:
+    """A deviation of a user's client; it is tolerated where a house that refuses it may itself be wrong."""
     is_fault = deviation.outcome is Outcome.FAIL and deviation.clause in EXPECTED_REQUESTS
-    violation = Violation(deviation.clause, deviation.actual, deviation.expected)
+    violation = Violation(deviation.clause, deviation.actual, deviation.expected, about=user)
     return Departure(CLIENT, violation, is_tolerated=not is_fault)
 
 
 def _schema_departure(error: HttpDeviation) -> Departure:
     """A deviation in form; it is tolerated unless the document rules it out."""
-    violation = Violation(error.clause, error.actual, error.expected)
+    violation = Violation(error.clause, error.actual, error.expected, about=error.about)
     return Departure(HOUSE, violation, is_tolerated=error.outcome is not Outcome.FAIL)

@@ -1,6 +1,5 @@
 """Prints tapped conversations line by line: direction, message, bytes and faults."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -18,9 +17,9 @@ from croupier.conformance.tap.connection import (
     TappedConnection,
 )
 from croupier.conformance.tap.transcript import END_NAMES, safe_text, tolerance_sentences, verdict_sentence
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, Party
 from croupier.core.session import Address, Peer
 
 ARROWS: Final = {CLIENT: "→", HOUSE: "←"}
@@ -29,24 +28,24 @@ MAX_SHOWN_BYTES: Final = 48
 """At most this many bytes of a line are shown."""
 
 
-VALUE_PATTERN: Final = re.compile(r"(?<!\w)(?:-?\d[\w:.+-]*|[TJQKA][HDSC]\b)")
-"""A number, time, GUID or card in a verdict."""
-
-
 MAX_KINDS: Final = 1000
-"""At most this many kinds of faults are counted: the bytes of a peer stand in some of them."""
+"""At most this many kinds of faults are counted: peers choose the names of users that stand in them."""
+
+type FaultKind = tuple[Party, str, FoundKind, str]
+"""What faults that are shown once have in common: the end, the clause, what was found, and what it is about."""
 
 
 class RepeatedFaults:
-    """Faults that are shown once and counted: those whose verdicts differ in numbers and cards alone."""
+    """Faults that are shown once and counted, whatever values were found and allowed."""
 
     def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-        self._first: dict[str, Fault] = {}
+        self._counts: Counter[FaultKind] = Counter()
+        self._first: dict[FaultKind, Fault] = {}
 
     def is_new(self, fault: Fault) -> bool:
         """Count a fault; return whether it is the first of its kind, or of a kind that is not counted."""
-        kind = VALUE_PATTERN.sub("0", verdict_sentence(fault))
+        violation = fault.verdict.violation
+        kind = fault.verdict.party, violation.clause, violation.kind, violation.about
         if kind not in self._counts and len(self._counts) == MAX_KINDS:
             return True
         self._first.setdefault(kind, fault)

@@ -83,10 +83,10 @@ class ShownTurns:
         shown = self._shown.get(act.player)
         found = f"a bet of {act.amount} by {act.user}, folded with the reason: {reason}"
         if shown is None:
-            return Violation("holdem-4.7", found, "a valid bet")
+            return Violation("holdem-4.7", found, "a valid bet", about=act.user)
         if shown.legal is None or (clause := invalid_bet_clause(shown.legal, act.amount, shown.stack)) is None:
             return None
-        return Violation(clause, found, allowed_bets(shown.legal))
+        return Violation(clause, found, allowed_bets(shown.legal), about=act.user)
 
 
 def contradiction(game: Game) -> Violation | None:
@@ -94,7 +94,8 @@ def contradiction(game: Game) -> Violation | None:
     highest = max((player.bet_so_far for player in game.table), default=0)
     if not game.turn.player_id or game.turn.bet_to_player >= highest:
         return None
-    return Violation("holdem-5.10", f"bet_to_player {game.turn.bet_to_player}", f"{highest}, the highest bet, or more")
+    key, allowed = "bet_to_player", f"{highest}, the highest bet, or more"
+    return Violation("holdem-5.10", f"{key} {game.turn.bet_to_player}", allowed, about=key)
 
 
 def _shown_legal(game: Game, stack: int) -> Legal:

@@ -289,7 +289,7 @@ class Referee:
         for clause in dict.fromkeys(clause for _, clause in self._unseen_bets):
             folded = observed.with_folds([place for place, own in self._unseen_bets if own == clause])
             if folded is not None and self._is_right(folded, game):
-                return Violation(clause, found.found, found.allowed, fatal=found.fatal)
+                return found.replace(clause=clause)
         return None
 
     def _has_ignored_fold(self, observed: ObservedHand, game: Game) -> bool:
@@ -480,7 +480,8 @@ class Referee:
         if len(posted) == 1 and posted != blinds:
             self.is_lost = True
             found = f"small_blind of {table[blinds[0]].player_id}"
-            yield Violation("holdem-5.7", found, f"of {table[posted[0]].player_id}, who has posted it")
+            allowed = f"of {table[posted[0]].player_id}, who has posted it"
+            yield Violation("holdem-5.7", found, allowed, about="small_blind")
             return
         if dealt - self._chips.keys() or self._chips.keys() - dealt - self._newcomers:
             self.is_lost = True

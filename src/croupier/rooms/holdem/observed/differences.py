@@ -65,7 +65,8 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
                 yield Violation(clause, found, observed.status(seat))
         if shown[player].small_blind != (seat == hand.small_blind):
             found = f"small_blind {str(shown[player].small_blind).lower()} of {shown[player].handle or player}"
-            yield Violation("holdem-5.7", found, "true for the player who has posted it, and for no other")
+            allowed = "true for the player who has posted it, and for no other"
+            yield Violation("holdem-5.7", found, allowed, about="small_blind")
     yield from _compare_turn(observed, game, hand.turn, cause_clause, clause_counts)
     yield from _compare_pots(observed, game, clause_counts)
 
@@ -101,15 +102,15 @@ def _compare_turn(
         shown, due = (_describe_turn(observed, one) for one in (turn.player_id, player))
         yield Violation(_turn_clause(observed, cause_clause), shown, due)
         return
-    for clause, what, found, allowed in (
+    for clause, key, found, allowed in (
         ("holdem-5.10", "bet_so_far", turn.bet_so_far, hand.bets[seat]),
         ("holdem-5.10", "bet_to_player", turn.bet_to_player, hand.to_match),
         ("holdem-6.8", "minimum_raise", turn.minimum_raise, hand.min_raise),
     ):
         clause_counts[clause] += 1
-        if found != allowed and not (what == "minimum_raise" and found in _smallest_raises(observed, seat)):
-            is_short_blind = what == "bet_to_player" and not observed.board and found == max(hand.bets) < allowed
-            yield Violation("holdem-6.10" if is_short_blind else clause, f"{what} {found}", f"{allowed}")
+        if found != allowed and not (key == "minimum_raise" and found in _smallest_raises(observed, seat)):
+            is_short_blind = key == "bet_to_player" and not observed.board and found == max(hand.bets) < allowed
+            yield Violation("holdem-6.10" if is_short_blind else clause, f"{key} {found}", f"{allowed}", about=key)
 
 
 def _smallest_raises(observed: ObservedHand, seat: Seat) -> Collection[int]:
