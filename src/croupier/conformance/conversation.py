@@ -336,9 +336,8 @@ class Conversation(ConversationMonitor):
         """
         waiting = 0 if verdict.party == HOUSE or self._is_unreadable else self.referee.unhandled_count
         said = [place for place, line in enumerate(self.lines) if line.side == verdict.party][::-1][waiting:]
-        found = verdict.violation.found
-        named = (place for place in said if verdict.party == CLIENT and str(self.lines[place].message) == found)
-        return next(named, said[0] if said else -1)
+        judged = (place for place in said if self.lines[place].message == verdict.message)
+        return next(judged, said[0] if said else -1)
 
     @property
     def _is_unreadable(self) -> bool:

@@ -50,10 +50,14 @@ type Observation[M] = Sent[M] | Disconnected | TimedOut
 
 
 class Verdict(Struct, frozen=True):
-    """A violation, and the party that committed it."""
+    """A violation, and the party that committed it.
+
+    `message` is what it has sent in violation, if that may not be the oldest of its messages that are not handled.
+    """
 
     party: Party
     violation: Violation
+    message: Any = None
 
 
 class Referee[M, G](Protocol):
@@ -87,15 +91,22 @@ class Referee[M, G](Protocol):
 class ExpectedReply:
     """A reply that the house owes: the clause that requires it, and a description of the allowed replies.
 
-    `messages` are the allowed replies, empty if there are too many to list.
+    `messages` are the allowed replies, empty if there are too many to list; `kind` is then the type of all of them.
     """
 
-    __slots__ = ("clause", "description", "messages")
+    __slots__ = ("clause", "description", "kind", "messages")
 
-    def __init__(self, clause: str, description: str, messages: tuple[object, ...] = ()) -> None:
+    def __init__(
+        self, clause: str, description: str, messages: tuple[object, ...] = (), *, kind: type[object] | None = None
+    ) -> None:
         self.clause = clause
         self.description = description
         self.messages = messages
+        self.kind = kind
+
+    def has_kind_of(self, message: object) -> bool:
+        """Whether a message has the type of an allowed reply."""
+        return type(message) is self.kind or any(type(message) is type(each) for each in self.messages)
 
     def __str__(self) -> str:
         return self.description

@@ -340,7 +340,7 @@ def _explain_by_order(altered: AlteredConversation, conversation: Conversation, 
     if altered.side == HOUSE and is_behind_garbage and conversation.incomplete(CLIENT):
         return Cause("it may read on behind bytes that cannot be read", is_guess=True)
     due = conversation.start_again().replay(before).referee.pending
-    has_its_place = altered.side == HOUSE and message_code(wrong.message) in str(due)
+    has_its_place = altered.side == HOUSE and due is not None and due.has_kind_of(wrong.message)
     if len(lines) > 1 and lines[-2].data == wrong.data and before[-1] is lines[-2]:
         rest = altered.sent[at + len(wrong.data) :]
         if not has_its_place or altered.could_have_sent(at, rest, len(lines)):

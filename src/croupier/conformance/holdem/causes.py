@@ -59,7 +59,8 @@ def likely_cause(
         return _guid_cause(request, response, is_hspe_go=is_hspe_go)
 
     def is_wrong(meant: ReceivedResponse) -> bool:
-        return any(_is_same(error, deviation) for error in _form_errors(request, meant, dialect))
+        errors = _form_errors(request, meant, dialect)
+        return any((each.clause, each.about) == (deviation.clause, deviation.about) for each in errors)
 
     if not is_wrong(response):
         return None
@@ -89,7 +90,3 @@ def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dial
     """The deviations in form of a response that shows one game, or all of them."""
     parse = parse_games if operation_name(request.target) == "get_games" else parse_game
     return parse(response.body, dialect).errors
-
-
-def _is_same(error: HttpDeviation, deviation: HttpDeviation) -> bool:
-    return (error.clause, error.expected, error.actual) == (deviation.clause, deviation.expected, deviation.actual)

@@ -145,7 +145,7 @@ class Referee(BaseReferee[Message, WireGame]):
             case Ply() if game is None and not self._is_betting:
                 self._has_begun = True
                 clause = "blackjack-4.1" if self._balance != 0 else "blackjack-7.5"
-                self._expected_replies.append(ExpectedReply(clause, "MON with the balance"))
+                self._expected_replies.append(ExpectedReply(clause, "MON with the balance", kind=Mon))
             case Bet(coins) if self._is_betting:
                 return self._bet(coins)
             case Mov(move) if game is not None:
@@ -205,7 +205,7 @@ class Referee(BaseReferee[Message, WireGame]):
         self.game = WireGame(state)
         if state.node.turn is Turn.CHANCE:
             description = "CRD S and a card" if state.node.card_receiver == BANK_SEAT else "CRD C and a card"
-            self._expected_replies.append(ExpectedRoundMessage(clause, description))
+            self._expected_replies.append(ExpectedRoundMessage(clause, description, kind=Crd))
             return
         message = result_message(state) if state.node.turn is Turn.OVER else TRN
         self._expected_replies.append(ExpectedRoundMessage(clause, str(message), (message,)))

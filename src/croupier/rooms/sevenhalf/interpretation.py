@@ -65,16 +65,6 @@ class WireGame(ObservedBankGame):
         return self.state.node is self.state.node.after_raise
 
 
-class ExpectedKind(ExpectedReply):
-    """An answer that the house owes: a message of this kind."""
-
-    __slots__ = ("kind",)
-
-    def __init__(self, clause: str, kind: type[Message], description: str) -> None:
-        super().__init__(clause, description)
-        self.kind = kind
-
-
 class Interpretation(BaseReferee[Message, WireGame]):
     """One interpretation of the conversation: it assumes for every ANTE whether the house has accepted it.
 
@@ -139,10 +129,10 @@ class Interpretation(BaseReferee[Message, WireGame]):
                 self._silence_clause = "sevenhalf-6.6"
                 return []
             case Violation(clause=clause, fatal=True):
-                self._expected_replies.append(ExpectedKind(clause, Erro, "ERRO"))
+                self._expected_replies.append(ExpectedReply(clause, "ERRO", kind=Erro))
                 return []
-            case Violation(found=found):
-                return self._blame("sevenhalf-6.5", found, self._phase_clause()[1])
+            case Violation():
+                return self._blame("sevenhalf-6.5", message, self._phase_clause()[1])
             case Strt() if game is None or self._lenient:
                 return self._start(game)
             case Draw() if game is not None or self._lenient:
@@ -154,8 +144,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
             case Pass() if game is None and self._tolerates == "a PASS":
                 self._tolerates = "an ERRO"
                 return []
-            case Ante(coins) if game is not None and game.state.node.after_raise is not None:
-                return self._raise(game, coins)
+            case Ante() if game is not None and game.state.node.after_raise is not None:
+                return self._raise(game, message)
             case _:
                 return self._client_error(message)
 
@@ -163,35 +153,36 @@ class Interpretation(BaseReferee[Message, WireGame]):
         if game is not None:
             self._end_game(replace(game, net=-game.bet))
         self._tolerates = "nothing"
-        self._expected_replies.append(ExpectedKind("sevenhalf-4.1", Stbt, "STBT"))
+        self._expected_replies.append(ExpectedReply("sevenhalf-4.1", "STBT", kind=Stbt))
         return []
 
     def _draw(self, game: WireGame) -> list[Verdict]:
         clause = "sevenhalf-4.7" if total(game.state.cards) == TARGET_HALVES else "sevenhalf-4.2"
         self.game = replace(game, state=self._rules.play(game.state, "DRAW"))
         self._tolerates = "nothing"
-        self._expected_replies.append(ExpectedKind(clause, Card, "CARD"))
+        self._expected_replies.append(ExpectedReply(clause, "CARD", kind=Card))
         return []
 
     def _pass(self, game: WireGame) -> list[Verdict]:
         self.game = replace(game, state=self._rules.play(game.state, "PASS"))
         self._expected_replies += (
-            ExpectedKind("sevenhalf-4.5", Bksc, "BKSC"),
-            ExpectedKind("sevenhalf-4.5", Gain, "GAIN"),
+            ExpectedReply("sevenhalf-4.5", "BKSC", kind=Bksc),
+            ExpectedReply("sevenhalf-4.5", "GAIN", kind=Gain),
         )
         return []
 
-    def _raise(self, game: WireGame, coins: int) -> list[Verdict]:
+    def _raise(self, game: WireGame, message: Ante) -> list[Verdict]:
+        coins = message.coins
         refused = replace(game, refused_coins=game.refused_coins + coins)
         if coins <= 0:
             self.game = refused
-            return self._blame("sevenhalf-7.2", f"ANTE {coins}", "1 or more")
+            return self._blame("sevenhalf-7.2", message, "1 or more")
         if game.bet + coins > MAX_TOTAL_BET:
             self.game = refused
-            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"at most {MAX_TOTAL_BET} in all", MAX_TOTAL_BET)
+            return self._blame("sevenhalf-7.3", message, f"at most {MAX_TOTAL_BET} in all", MAX_TOTAL_BET)
         fork = self._fork()
         fork.game = refused
-        fork._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
+        fork._expected_replies.append(ExpectedReply("sevenhalf-7.3", "ERRO", kind=Erro))
         self.game = replace(game, state=self._rules.play(game.state, coins))
         self._has_seen_antes = True
         self._silence_clause = "sevenhalf-4.4"
@@ -203,9 +194,12 @@ class Interpretation(BaseReferee[Message, WireGame]):
             clause = "sevenhalf-6.5"
         return self._blame(clause, message, allowed)
 
-    def _blame(self, clause: str, found: object, allowed: str, limit: int | None = None) -> list[Verdict]:
-        self._expected_replies.append(ExpectedKind(clause, Erro, "ERRO"))
-        self.client_verdicts.append(Verdict(CLIENT, Violation(clause, str(found), allowed, limit=limit)))
+    def _blame(
+        self, clause: str, message: Message | Violation, allowed: str, limit: int | None = None
+    ) -> list[Verdict]:
+        found = message.found if isinstance(message, Violation) else str(message)
+        self._expected_replies.append(ExpectedReply(clause, "ERRO", kind=Erro))
+        self.client_verdicts.append(Verdict(CLIENT, Violation(clause, found, allowed, limit=limit), message))
         return []
 
     def _phase_clause(self) -> tuple[str, str]:
@@ -223,7 +217,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         """An ERRO that is not an answer announces the close (sevenhalf-6.8)."""
         if type(message) is not Erro or self._tolerates == "an ERRO":
             return False
-        if any(isinstance(due, ExpectedKind) and due.kind is Erro for due in self._expected_replies):
+        if any(due.kind is Erro for due in self._expected_replies):
             return False
         self._close_clause = "sevenhalf-6.6" if self._silence_clause == "sevenhalf-6.6" else "sevenhalf-6.8"
         self.is_leaving = True
@@ -245,7 +239,6 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return "sevenhalf-3.4" if type(message) is Bstg and is_after_card else "sevenhalf-4.9"
 
     def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
-        assert isinstance(expected, ExpectedKind), "this referee expects nothing else"
         match message:
             case _ if type(message) is not expected.kind:
                 return self._house_fault(expected.clause, message, str(expected))
@@ -275,7 +268,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         self.game = replace(game, state=state)
         if state.node.turn is Turn.CHANCE:
             kinds = ((Bstg, "BSTG"), (Bksc, "BKSC"), (Gain, "GAIN"))
-            self._expected_replies += (ExpectedKind("sevenhalf-4.6", kind, name) for kind, name in kinds)
+            self._expected_replies += (ExpectedReply("sevenhalf-4.6", name, kind=kind) for kind, name in kinds)
         elif self.game.total == TARGET_HALVES:
             self._silence_clause = "sevenhalf-4.7"
         return []
