@@ -11,7 +11,6 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.evidence import (
-    STATES,
     EarlyReaction,
     Evidence,
     Position,
@@ -121,8 +120,8 @@ class HouseClientBench(Bench):
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
         self._collections = 0
-        titles = {state.title for state in test_data.states}
-        self._plays = [each for each in client_cases(test_data) if each.kind is CaseKind.PLAY and each.title in titles]
+        plays = (each for each in client_cases(test_data) if each.kind is CaseKind.PLAY)
+        self._plays = [each for each in plays if each.state in test_data.states]
         self._longest = max(self._plays, key=lambda each: each.state.max_games)
 
     @property
@@ -186,8 +185,8 @@ class HouseClientBench(Bench):
 
     async def _collect_evidence(self, case: HouseClientCase, position: Position) -> None:
         """Try the case and those of the states that may explain its failure some more times."""
-        words = [feature.words for feature in self._evidence.candidates(position) if feature.level in STATES]
-        related = [each for each in self._plays if any(each.title in some for some in words) and each.id != case.id]
+        states = {feature.state for feature in self._evidence.candidates(position)}
+        related = [each for each in self._plays if each.state.slug in states and each.id != case.id]
         for number in range(COLLECTED_TRIES):
             for each in (case, *related[:MAX_RELATED_CASES], self._longest):
                 await self._try(each, FIRST_COLLECTED_TRY + number)

@@ -27,8 +27,6 @@ STATE_IN_GAME: Final = 2
 EXACT: Final = 3
 """The levels of features: a reply, a state of the test data, such a state in a game, a reply with its values."""
 
-STATES: Final = frozenset({STATE, STATE_IN_GAME})
-
 REFUSAL_FIELD_BYTES: Final = 2
 """A client that expects another message than a refusal gives up after this many bytes of its first field."""
 
@@ -36,13 +34,15 @@ REFUSAL_FIELD_BYTES: Final = 2
 class Feature(NamedTuple):
     """Something that a client has just received: the `clause` about it, and words that complete "it never goes on".
 
-    `code` is that of a message. The most general features have the lowest `level`.
+    `code` is that of a message, `state` the slug of a state of the test data. The most general features have the lowest
+    `level`.
     """
 
     level: int
     clause: str
     words: str
     code: str = ""
+    state: str = ""
 
 
 class EarlyReaction(NamedTuple):
@@ -170,7 +170,7 @@ def _position(states: Iterable[ClientTestState], conversation: Conversation, rep
     """The features of a position. A client that has to act in a game may yet go on in the same state after a game."""
     levels = (STATE,) if conversation.referee.game is None else (STATE, STATE_IN_GAME)
     shown = [
-        Feature(level, state.clause, f"in this state: {state.title}")
+        Feature(level, state.clause, f"in this state: {state.title}", state=state.slug)
         for state in states
         if state.shows(conversation)
         for level in levels

@@ -216,8 +216,8 @@ def _cause_in_dialect(
 
 def _only_allowed(observation: ClientObservation, before: Conversation) -> bytes | None:
     """The encoded message that is allowed after a conversation, if there is only one besides a goodbye."""
-    goodbyes = {str(message) for message in observation.test_data.room.final_messages}
-    allowed = [message for message in before.referee.legal if str(message) not in goodbyes]
+    goodbyes = observation.test_data.room.final_messages
+    allowed = [message for message in before.referee.legal if message not in goodbyes]
     return before.encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
 
 

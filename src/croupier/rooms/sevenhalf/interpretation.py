@@ -7,7 +7,6 @@ those of docs/protocols/sevenhalf.md.
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from croupier.core.bank import BankRules, ObservedBankGame
 from croupier.core.client_session import LegalMessages
@@ -73,8 +72,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
     that it is accepted, and the copy that assumes a refusal is added to `forks`. `client_verdicts` are the client's
     errors, and `is_leaving` is true when the house appears to be closing.
 
-    `_tolerates` is a message that is ignored at this point: one PASS of the client after a bust, and then one ERRO of a
-    house that refuses this PASS after all (sevenhalf-4.8).
+    `_tolerates` is the type of a message that is ignored at this point: one PASS of the client after a bust, and then
+    one ERRO of a house that refuses this PASS after all (sevenhalf-4.8).
     """
 
     HANG_UP_CLAUSE = ("sevenhalf-8.2", "ERRO before it")
@@ -90,7 +89,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         self._bet: int | None = None
         self._has_seen_antes = False
         self._last_house_message: Message | None = None
-        self._tolerates: Literal["nothing", "a PASS", "an ERRO"] = "nothing"
+        self._tolerates: type[Pass | Erro] | None = None
 
     @property
     def legal(self) -> Sequence[Message]:
@@ -141,8 +140,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
                 )
             case Pass() if game is not None and "PASS" in game.state.node.moves:
                 return self._pass(game)
-            case Pass() if game is None and self._tolerates == "a PASS":
-                self._tolerates = "an ERRO"
+            case Pass() if game is None and self._tolerates is Pass:
+                self._tolerates = Erro
                 return []
             case Ante() if game is not None and game.state.node.after_raise is not None:
                 return self._raise(game, message)
@@ -152,14 +151,14 @@ class Interpretation(BaseReferee[Message, WireGame]):
     def _start(self, game: WireGame | None) -> list[Verdict]:
         if game is not None:
             self._end_game(replace(game, net=-game.bet))
-        self._tolerates = "nothing"
+        self._tolerates = None
         self._expected_replies.append(ExpectedReply("sevenhalf-4.1", "STBT", kind=Stbt))
         return []
 
     def _draw(self, game: WireGame) -> list[Verdict]:
         clause = "sevenhalf-4.7" if total(game.state.cards) == TARGET_HALVES else "sevenhalf-4.2"
         self.game = replace(game, state=self._rules.play(game.state, "DRAW"))
-        self._tolerates = "nothing"
+        self._tolerates = None
         self._expected_replies.append(ExpectedReply(clause, "CARD", kind=Card))
         return []
 
@@ -215,7 +214,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
 
     def _accept_goodbye(self, message: Message) -> bool:
         """An ERRO that is not an answer announces the close (sevenhalf-6.8)."""
-        if type(message) is not Erro or self._tolerates == "an ERRO":
+        if type(message) is not Erro or self._tolerates is Erro:
             return False
         if any(due.kind is Erro for due in self._expected_replies):
             return False
@@ -225,7 +224,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         if type(message) is Erro:
-            self._tolerates = "nothing"  # a strict house refuses what others ignore
+            self._tolerates = None  # a strict house refuses what others ignore
             return []
         return self._house_fault(self._unsolicited_clause(message), message, "nothing, until the client speaks")
 
@@ -302,7 +301,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             wanted = (Gain(net),) if game.is_bet_known else ()
             clause = _payout_clause(game, net, coins, may_miscount_antes=self._has_seen_antes)
             return self._house_fault(clause, f"GAIN {coins}", f"GAIN {net}", *wanted)
-        self._tolerates = "a PASS" if game.is_over and not self._strict else "nothing"
+        self._tolerates = Pass if game.is_over and not self._strict else None
         self._end_game(replace(game, net=coins))
         return []
 
