@@ -146,9 +146,9 @@ class DialectSearch:
         self.spoken_dialect: Dialect | None = None
         self._dialect_count = 0
         self._first_failures: dict[str, Result] = {}
-        self._results_by_cause: dict[str, list[Result]] = {}
-        self._refuted: list[str] = []
-        self._refuted_dialects: set[str] = set()
+        self._failures_by_dialect: dict[tuple[Dialect, ...], list[Result]] = {}
+        self._refuted: list[Dialect] = []
+        self._refuted_dialects: set[Dialect] = set()
         self._may_doubt = bool(plan.given_dialect)
 
     @property
@@ -179,20 +179,18 @@ class DialectSearch:
                 self.found.set()
         elif (
             cause.dialect is not None
-            and cause.dialect.description not in self._refuted_dialects
+            and cause.dialect not in self._refuted_dialects
             and self._dialect_count < MAX_STACKED_DIALECTS
         ):
-            self._results_by_cause.setdefault(cause.text, []).append(result)
-            if len(self._results_by_cause[cause.text]) == DIALECT_THRESHOLD_CASES:
+            failures = self._failures_by_dialect.setdefault(cause.dialect.parts, [])
+            failures.append(result)
+            if len(failures) == DIALECT_THRESHOLD_CASES:
                 self.found.set()
 
-    def _refuted_dialect(self, cause: Cause) -> str | None:
-        """The description of the detected dialect if a message that was read in it has to be read in it once more."""
-        again = cause.dialect or cause.partial_dialect
-        if self.dialect is None or again is None:
-            return None
-        known = self.dialect.description.split(CONJUNCTION)
-        return again.description if again.description in known else None
+    def _refuted_dialect(self, cause: Cause) -> Dialect | None:
+        """The part of the detected dialect in which a message that was read in it has to be read once more."""
+        again: Dialect | None = cause.dialect or cause.partial_dialect
+        return again if self.dialect is not None and again in self.dialect.parts else None
 
     @property
     def _missed(self) -> Sequence[str]:
@@ -264,7 +262,7 @@ class DialectSearch:
             self._first_failures.clear()
             self._forget_results()
             return f"the {self.plan.role} sends only a part of its messages so; from here on they are read as they are"
-        counted = self._results_by_cause.values()
+        counted = self._failures_by_dialect.values()
         first = next(results[0] for results in counted if len(results) >= DIALECT_THRESHOLD_CASES)
         assert first.failure is not None, "only failures are counted"
         assert first.failure.cause is not None, "only failures with a cause are counted"
@@ -281,7 +279,7 @@ class DialectSearch:
 
     def _forget_results(self) -> None:
         self._refuted.clear()
-        self._results_by_cause.clear()
+        self._failures_by_dialect.clear()
         self.results.clear()
         self.found.clear()
 

@@ -21,6 +21,11 @@ class Dialect(Protocol):
         """The name that the room has for the dialect (`--dialect`), empty if it has none."""
         ...
 
+    @property
+    def parts(self) -> tuple[Self, ...]:
+        """The dialects that were added to each other; the dialect itself if there are none."""
+        ...
+
     def __add__(self, other: Any) -> Self: ...
 
 

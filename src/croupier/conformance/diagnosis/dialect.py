@@ -112,7 +112,7 @@ type MessageFields = Mapping[bytes, Sequence[str]]
 """The messages of a protocol: the names of the fields after each code."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dialect:
     """A spelling of all messages of a room that departs from the protocol.
 
@@ -120,7 +120,8 @@ class Dialect:
     the fields as the protocol spells them, CODE_FIELD among them; `changed_fields` replace some of them; `prefix` and
     `suffix` surround every message. `section` is the number of the clause from which it departs. A dialect that is not
     `is_consistent` explains a single message, but a stream cannot be read in it: a number without its sign may be
-    either. `option` is the name that the room has for the dialect (`--dialect`), empty if it has none.
+    either. `option` is the name that the room has for the dialect (`--dialect`), empty if it has none. `combined` are
+    the dialects that were added to each other, empty if there are none.
     """
 
     description: str
@@ -132,6 +133,12 @@ class Dialect:
     section: str = MESSAGE_SECTION
     is_consistent: bool = True
     option: str = ""
+    combined: tuple["Dialect", ...] = ()
+
+    @property
+    def parts(self) -> tuple["Dialect", ...]:
+        """The dialects that were added to each other; the dialect itself if there are none."""
+        return self.combined or (self,)
 
     def read(self, data: bytes) -> tuple[bytes, int] | None:
         """Return the first message, as the protocol spells it, and its length; None if it is incomplete.
@@ -172,6 +179,7 @@ class Dialect:
             other.suffix or self.suffix,
             self.section,
             self.is_consistent and other.is_consistent,
+            combined=(*self.parts, *other.parts),
         )
 
 

@@ -21,11 +21,18 @@ class MessageDialect[M, R](Struct, frozen=True):
 
     `description` is a phrase that follows "it": `puts quotes around its numbers`. The `transforms` correct every
     message, one after the other. `option` is the name that the room has for the dialect, empty if it has none.
+    `combined` are the dialects that were added to each other, empty if there are none.
     """
 
     description: str
     transforms: tuple[MessageTransform[M, R], ...] = ()
     option: str = ""
+    combined: tuple["MessageDialect[M, R]", ...] = ()
+
+    @property
+    def parts(self) -> tuple["MessageDialect[M, R]", ...]:
+        """The dialects that were added to each other; the dialect itself if there are none."""
+        return self.combined or (self,)
 
     def read(self, message: M, request: R) -> M:
         """Return a message as the document prescribes it; unchanged if it is not in this dialect."""
@@ -34,7 +41,12 @@ class MessageDialect[M, R](Struct, frozen=True):
     def __add__(self, other: "MessageDialect[M, R]") -> "MessageDialect[M, R]":
         """Combine two dialects."""
         description = f"{self.description}{CONJUNCTION}{other.description}"
-        return MessageDialect(description, self.transforms + other.transforms, other.option or self.option)
+        return MessageDialect(
+            description,
+            self.transforms + other.transforms,
+            other.option or self.option,
+            combined=(*self.parts, *other.parts),
+        )
 
 
 def likely_dialect[M, R](
