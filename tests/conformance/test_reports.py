@@ -356,25 +356,35 @@ def test_nasty_text_is_nasty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("notes", "sentence"),
+    ("reasons", "sentence"),
     [
         (
-            ["the house would not play on (in 20 tries)", "the house would not play on (in 3 tries)", "no luck"],
+            [("the house would not play on", 20), ("the house would not play on", 3), ("no luck", 1)],
             "Too little could be tested: 3 of 4 cases were skipped, 2 of them because the house would not play on.",
         ),
-        (["no luck", "no patience"], "Too little could be tested: 2 of 3 cases were skipped."),
+        ([("no luck", 1), ("no patience", 1)], "Too little could be tested: 2 of 3 cases were skipped."),
     ],
 )
-def test_the_verdict_names_the_most_frequent_reason_of_skipped_cases(notes: list[str], sentence: str) -> None:
+def test_the_verdict_names_the_most_frequent_reason_of_skipped_cases(
+    reasons: list[tuple[str, int]], sentence: str
+) -> None:
     good = Result("kuhn/4.1/deal", "The house deals", "kuhn-4.1", Outcome.PASS)
-    skipped = [Result(f"kuhn/4.2/{at}", "Skipped", "kuhn-4.2", Outcome.SKIP, note) for at, note in enumerate(notes)]
+    skipped = [
+        Result(f"kuhn/4.2/{at}", "Skipped", "kuhn-4.2", Outcome.SKIP, reason, try_count=count)
+        for at, (reason, count) in enumerate(reasons)
+    ]
     assert verdict_sentence(replace(REPORT, results=(good, *skipped))) == sentence
+
+
+def test_the_note_of_a_skipped_case_has_the_number_of_tries() -> None:
+    once = Result("kuhn/4.2/deal", "Skipped", "kuhn-4.2", Outcome.SKIP, "no luck")
+    assert (once.note, replace(once, try_count=3).note) == ("no luck", "no luck (in 3 tries)")
 
 
 def test_cases_about_another_dialect_do_not_count() -> None:
     good = [Result(f"kuhn/4.1/{at}", "The house deals", "kuhn-4.1", Outcome.PASS) for at in range(4)]
     skipped = Result("kuhn/4.2/deal", "Skipped", "kuhn-4.2", Outcome.SKIP, "no luck")
-    others = [replace(skipped, note="only in the dialect tabs", applies=False) for _ in range(3)]
+    others = [replace(skipped, reason="only in the dialect tabs", applies=False) for _ in range(3)]
     assert replace(REPORT, results=(*good, skipped, *others)).exit_status == 0
     unlucky = replace(REPORT, results=(*good, skipped, skipped, *others))
     assert unlucky.exit_status == 2

@@ -200,6 +200,7 @@ class CaseRunner:
             self._clock() - started_at,
             attempt.is_optional,
             attempt.applies,
+            attempt.try_count,
         )
 
     async def _decide(self, case: Case, started_at: float, attempts: list[Attempt]) -> Attempt:
@@ -266,4 +267,4 @@ def _explain_missed(missed: Sequence[Attempt]) -> Attempt:
     if len(missed) > 1 and len(refusals) == 1 and last.refusal:
         return last._replace(outcome=Outcome.UNIMPLEMENTED, note=f"{last.refusal}, in each of {len(missed)} tries")
     reason, _ = Counter(attempt.note for attempt in missed).most_common(1)[0]
-    return last._replace(note=f"{reason} (in {len(missed)} tries)" if len(missed) > 1 else reason)
+    return last._replace(note=reason, try_count=len(missed))

@@ -59,23 +59,30 @@ class Failure(Struct, frozen=True):
 class Result(Struct, frozen=True):
     """The result of a case.
 
-    `case` is its id (`kuhn/4.3/check-bet-fold-p1`), `clause` the clause under test (`kuhn-4.3`). `note` explains the
-    outcomes NON-STRICT, CHOICE and SKIP. `dialogue` is the shortest dialogue that shows the failure, with the fault in
-    its last line, or the last messages of a case that passed. `seconds` is the duration. A case that `is_optional`
-    tests an addition that no program has to implement. A case that does not `apply` is about a dialect that the program
-    does not speak, a deck that it is not given, or settings that it does not have.
+    `case` is its id (`kuhn/4.3/check-bet-fold-p1`), `clause` the clause under test (`kuhn-4.3`). `reason` explains the
+    outcomes NON-STRICT, CHOICE and SKIP; with SKIP, `try_count` is the number of tries. `dialogue` is the shortest
+    dialogue that shows the failure, with the fault in its last line, or the last messages of a case that passed.
+    `seconds` is the duration. A case that `is_optional` tests an addition that no program has to implement. A case that
+    does not `apply` is about a dialect that the program does not speak, a deck that it is not given, or settings that
+    it does not have.
     """
 
     case: str
     title: str
     clause: str
     outcome: Outcome
-    note: str = ""
+    reason: str = ""
     failure: Failure | None = None
     dialogue: tuple[DialogueLine, ...] = ()
     seconds: float = 0.0
     is_optional: bool = False
     applies: bool = True
+    try_count: int = 1
+
+    @property
+    def note(self) -> str:
+        """The reason with the number of tries, if there were several."""
+        return f"{self.reason} (in {self.try_count} tries)" if self.try_count > 1 else self.reason
 
     @property
     def is_good(self) -> bool:

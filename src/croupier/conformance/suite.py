@@ -51,14 +51,15 @@ class Config:
 
 
 class Attempt(NamedTuple):
-    """One try of a case.
+    """One try of a case, or what several of them have shown.
 
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
     With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
     same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. A case that does not
     `apply` is about a dialect that the program does not speak, a deck that it is not given, or settings that it does
     not have. `stderr` is what a client under test has written. `was_reset`: something is missing, but the server has
-    reset the connection, which may have discarded it; only a reset in every try shows anything.
+    reset the connection, which may have discarded it; only a reset in every try shows anything. `try_count` is the
+    number of tries with SKIP.
     """
 
     outcome: Outcome
@@ -72,6 +73,7 @@ class Attempt(NamedTuple):
     applies: bool = True
     stderr: bytes = b""
     was_reset: bool = False
+    try_count: int = 1
 
     @property
     def is_silence(self) -> bool:

@@ -216,7 +216,7 @@ def verdict_sentence(report: Report) -> str:
     if report.exit_status == 2:
         skipped = report.count(Outcome.SKIP)
         if skipped == len(report.results):
-            reason = report.stopped_reason or next((_reason(each) for each in report.applicable_results), "")
+            reason = report.stopped_reason or next((each.reason for each in report.applicable_results), "")
             return f"Nothing could be tested{f': {reason}' * bool(reason)}."
         return f"Too little could be tested: {report.stopped_reason or _skipped_reason(report)}."
     groups = failure_groups(report.results)
@@ -245,15 +245,10 @@ def _first_sentence(clause: str) -> str:
 def _skipped_reason(report: Report) -> str:
     """How many cases were skipped, and the most frequent reason if there is one for several of them."""
     applicable = report.applicable_results
-    notes = Counter(_reason(result) for result in applicable if result.outcome is Outcome.SKIP)
-    [(note, count)] = notes.most_common(1)
-    reason = f", {count} of them because {note}" if note and count > 1 else ""
-    return f"{notes.total()} of {len(applicable)} cases were skipped{reason}"
-
-
-def _reason(skipped: Result) -> str:
-    """Why a case was skipped, without the number of tries."""
-    return skipped.note.rpartition(" (in ")[0] or skipped.note
+    reasons = Counter(result.reason for result in applicable if result.outcome is Outcome.SKIP)
+    [(reason, count)] = reasons.most_common(1)
+    because = f", {count} of them because {reason}" if reason and count > 1 else ""
+    return f"{reasons.total()} of {len(applicable)} cases were skipped{because}"
 
 
 def result_note(result: Result) -> str:
