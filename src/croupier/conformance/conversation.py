@@ -304,22 +304,19 @@ class Conversation(ConversationMonitor):
 
     def _explained(self, verdict: Verdict, is_answer_due: bool) -> Verdict:
         """The verdict of the referee, which does not know incomplete messages, with the clause about them."""
-        violation = verdict.violation
+        violation, rest = verdict.violation, self.unread(HOUSE)
         if verdict.party != HOUSE:
             return verdict
-        rest, allowed = self.unread(HOUSE), violation.allowed
         if rest and violation.kind in {FoundKind.SILENCE, FoundKind.CLOSED}:
-            section, found = MESSAGE_SECTION, printable_bytes(rest)
+            explained = violation.replace(clause=self._clause(MESSAGE_SECTION), found=printable_bytes(rest))
         elif violation.kind is FoundKind.MESSAGE and not self._has_client_spoken:
-            section, found = FIRST_SECTION, violation.found
+            explained = violation.replace(clause=self._clause(FIRST_SECTION))
         elif self.unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
-            section, found, allowed = STREAM_SECTION, violation.found, "nothing, until the message is complete"
+            allowed = "nothing, until the message is complete"
+            explained = violation.replace(clause=self._clause(STREAM_SECTION), allowed=allowed)
         else:
             return verdict
-        return Verdict(
-            HOUSE,
-            Violation(self._clause(section), found, allowed, kind=violation.kind, wanted=violation.wanted),
-        )
+        return Verdict(HOUSE, explained)
 
     def _clause(self, section: str) -> str:
         return f"{self._room.name}-{section}"

@@ -50,7 +50,8 @@ class Violation(Exception):
     rest of the stream cannot be parsed, because the start of the next message is unknown. `kind` is the kind of what
     was found. `wanted` are the messages that are allowed instead, empty if there are too many to list. `limit` is the
     largest amount that is allowed, if what was found is more. `about` is what the violation is about, where one clause
-    is about several: a key of an object, or the user whose client it was.
+    is about several: a key of an object, or the user whose client it was. `code` is that of a message that is invalid
+    in its other fields.
 
     >>> print(Violation("kuhn-2.7", "ACTN FLD", "ACTN CHK, ACTN BET"))
     kuhn-2.7: found ACTN FLD; allowed: ACTN CHK, ACTN BET
@@ -67,6 +68,7 @@ class Violation(Exception):
         wanted: tuple[object, ...] = (),
         limit: int | None = None,
         about: str = "",
+        code: str = "",
     ) -> None:
         super().__init__(printable(f"{clause}: found {found}; allowed: {allowed}"))
         self.clause = clause
@@ -77,6 +79,7 @@ class Violation(Exception):
         self.wanted = wanted
         self.limit = limit
         self.about = about
+        self.code = code
 
     def replace(self, **changes: Any) -> "Violation":
         """Return a violation with other values of these fields."""

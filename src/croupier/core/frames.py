@@ -276,7 +276,8 @@ class FrameCodec[M: FrameMessage]:
 
     def _read_invalid(self, frame: Frame[M], field: Field[Any], data: bytes) -> M | Violation:
         """The violation of a frame in which the value of a field is invalid, or the message if it is tolerated."""
-        return Violation(frame.clause, printable_bytes(data), f"{frame.code.decode()} with {field.allowed}")
+        code = frame.code.decode()
+        return Violation(frame.clause, printable_bytes(data), f"{code} with {field.allowed}", code=code)
 
     def _unreadable(self, data: bytes, allowed: str) -> ParseResult[M]:
         """The violation of bytes after which the next frame cannot be found."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
+from croupier.conformance.diagnosis.causes import message_code
 from croupier.conformance.servers.kuhn_purses import (
     MAX_PURSE_COINS,
     USUAL_PURSE_COINS,
@@ -80,7 +81,7 @@ class CoinTrackingReferee(Referee):
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         event = PurseEvent()
         self._events.append(event)
-        state = self.state_title
+        state, is_in_game = self.state_title, self.game is not None
         verdicts = super()._handle(message)
         due = self.pending
         event.is_answered = due is None and message != DISC
@@ -94,7 +95,8 @@ class CoinTrackingReferee(Referee):
         else:
             clause = "kuhn-6.7" if WRONG_ACTION in due.allowed else "kuhn-7.3"
         if clause is not None:
-            event.payments += _payments(message, Occasion.COST if event.cost else Occasion.FREE, clause, state)
+            occasion = Occasion.COST if event.cost else Occasion.FREE
+            event.payments += _payments(message, occasion, clause, state, is_in_game=is_in_game)
         return verdicts
 
     @property
@@ -132,17 +134,19 @@ class CoinTrackingReferee(Referee):
         event.payments += _endings(game)
 
 
-def _payments(message: Message | Violation, occasion: Occasion, clause: str, state: str) -> Sequence[Payment]:
-    """The payments that a message may bring, alone or with others."""
+def _payments(
+    message: Message | Violation, occasion: Occasion, clause: str, state: str, *, is_in_game: bool
+) -> Sequence[Payment]:
+    """The payments that a message may bring in a state of the game, alone or with others."""
     text = "bytes without a meaning" if isinstance(message, Violation) else str(message)
     costly = "each ante" if isinstance(message, Strt) else "each bet and each call"
-    code = (message.found.strip("'") if isinstance(message, Violation) else text).partition(" ")[0]
+    code = (message.code or text) if isinstance(message, Violation) else message_code(message)
     return [
         *([Payment(occasion, clause, costly)] if message in COSTLY_MESSAGES else []),
         Payment(occasion, clause, f"each {text}"),
         Payment(occasion, clause, f"each {text} {state}"),
         Payment(occasion, clause, f"each {code} {state}"),
-        Payment(occasion, clause, f"each {code} {'during a game' if state.startswith('as ') else 'without a game'}"),
+        Payment(occasion, clause, f"each {code} {'during a game' if is_in_game else 'without a game'}"),
         Payment(Occasion.STATE, "kuhn-7.1", f"each message {state}"),
     ]
 

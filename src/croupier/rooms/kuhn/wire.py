@@ -155,5 +155,5 @@ class Wire(FrameCodec[Message]):
             return self._unreadable(data, "a closing quote after three characters")
         item, _ = super()._read(data[:5] + data[6:9])
         if isinstance(item, Violation):
-            item = Violation(item.clause, printable_bytes(data), item.allowed)
+            item = item.replace(found=printable_bytes(data))
         return item, 10

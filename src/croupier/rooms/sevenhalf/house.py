@@ -82,7 +82,7 @@ class House(BankTable[Message]):
         """Refuse malformed input; close if its length is unknown (sevenhalf-2.9, sevenhalf-6.5)."""
         if violation.fatal:
             return self._say_goodbye(self._forfeit(), [wire.UNREADABLE])
-        return self._refuse_misplaced(violation.found[:4])
+        return self._refuse_misplaced(violation.code)
 
     def _deal(self) -> BankState:
         self._allows_late_pass = False

@@ -226,4 +226,4 @@ class Wire(FrameCodec[Message]):
     def _read_invalid(self, frame: Frame[Message], field: Field[Any], data: bytes) -> Violation:
         """The violation, which quotes the bytes after the code and the number of cards (sevenhalf-6.5)."""
         code, quoted = frame.code.decode(), data[9 if frame.kind is Bksc else 5 :]
-        return Violation(frame.clause, f"{code} {printable_bytes(quoted)}", f"{code} with {field.allowed}")
+        return Violation(frame.clause, f"{code} {printable_bytes(quoted)}", f"{code} with {field.allowed}", code=code)
