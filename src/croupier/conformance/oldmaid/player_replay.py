@@ -107,6 +107,7 @@ class PlayerReplay:
         self._names: dict[str, str] = {}
         self._offered_counts: dict[str, int] = {}
         self._choice = ""
+        self._reads_late = False
         self._deviation = ""
         self._peers_out: set[str] = set()
         self._last_received: dict[str, Mapping[str, Any]] = {}
@@ -197,13 +198,14 @@ class PlayerReplay:
         """
         connection = self._connections.get(entry.peer)
         is_error = entry.kind == "<" and entry.wanted.get("result") == "error"
-        if not is_error or connection is None or connection.is_outgoing or self._choice == READS_LATE:
+        if not is_error or connection is None or connection.is_outgoing or self._reads_late:
             return False
         later = [one for one in self._lines_left if (one.peer, one.kind) == (entry.peer, "<") and "cmd" in one.wanted]
         if not later:
             return False
         self._lines_left.remove(entry)
         self._lines_left.insert(self._lines_left.index(later[0]) + 1, entry)
+        self._reads_late = True
         self._choice = READS_LATE
         return True
 

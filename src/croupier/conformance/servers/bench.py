@@ -18,7 +18,6 @@ from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
-from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
@@ -358,14 +357,13 @@ class HouseBench(Bench):
             cause = Cause("it has one purse for all clients", clause=self._test_data.shared_clauses["purse"])
             found = Failure(case.clause, "a purse for each client", "an empty purse for a client at another address")
             return Attempt(Outcome.FAIL, failure=found.explained(cause), dialogue=lines)
-        reason = probe.skip_reason or ""
         return Attempt(
             Outcome.SKIP,
-            reason,
+            probe.skip_reason or "",
             dialogue=lines,
             refusal=self._refusal(probe),
-            is_final=reason == OTHER_DIALECT,
-            applies=reason != OTHER_DIALECT,
+            is_final=not probe.applies,
+            applies=probe.applies,
             was_reset=probe.conversation.is_house_cut,
         )
 

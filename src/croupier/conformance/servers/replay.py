@@ -8,7 +8,7 @@ from typing import Any, Final
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.responders import LiveResponder
 from croupier.conformance.servers.scenarios import scenario
-from croupier.conformance.servers.scripted_client import ClientScript, HangUp
+from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Inapplicable
 from croupier.conformance.servers.test_data import ScenarioContext, ServerTestData
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
@@ -17,10 +17,6 @@ from croupier.core.transcript import Transcript, encode_line, house_settings
 
 HARMLESS_KEYS: Final = frozenset({"title", "clause", "fault", "deck", "house", "seed", "dialect"})
 """Header fields of a transcript that do not prevent a replay: the server deals and plays in its own way."""
-
-
-OTHER_DIALECT: Final = "only in the dialect of the document"
-"""Why a transcript is not replayed whose bytes do not exist in the dialect of the house."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ def replay(context: ScenarioContext, steps: Sequence[HouseReplayStep], *, is_dia
             return None
         sent = step.sent if is_dialect else _respell(step.sent, context)
         if sent is None:
-            return OTHER_DIALECT
+            raise Inapplicable("only in the dialect of the document")
         lines, faults = len(conversation.lines), len(conversation.faults_of(CLIENT))
         yield sent
         found = _step(step.sent, conversation, context.test_data, lines, faults)

@@ -33,8 +33,13 @@ type ClientAction = bytes | Wait | HangUp
 type ClientScript = Generator[ClientAction, None, str | None]
 """A script returns None when it has shown what it is about, or else the reason why that did not come up.
 
-It may raise a Violation to accuse the house of something that the judge of a single conversation cannot know.
+It may raise a Violation to accuse the house of something that the judge of a single conversation cannot know, and
+Inapplicable if it is not about this house.
 """
+
+
+class Inapplicable(Exception):
+    """A script is not about this house; the text says why."""
 
 
 class ScriptedClient:
@@ -50,8 +55,9 @@ class ScriptedClient:
     `wire_log` is everything that was sent and received, in order, and `sent` the messages of the script.
     `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left;
     `was_reset`: it has reset the connection.
-    `skip_reason` is the return value of the script. `connect_error` is the reason why there was no connection, empty if
-    there was one. `error` is an exception of the script or of a judge, with which the conversation ends.
+    `skip_reason` is the return value of the script, or says why the case does not apply, unless it `applies`.
+    `connect_error` is the reason why there was no connection, empty if there was one. `error` is an exception of the
+    script or of a judge, with which the conversation ends.
     """
 
     def __init__(
@@ -72,6 +78,7 @@ class ScriptedClient:
         self.connect_error = ""
         self.error: Exception | None = None
         self.skip_reason: str | None = "the conversation was over before it came to that"
+        self.applies = True
         self.local_host = ""
         self.wire_log: list[tuple[Peer, bytes]] = []
         self.sent: list[bytes] = []
@@ -243,6 +250,9 @@ class ScriptedClient:
             return next(self._script)
         except StopIteration as end:
             self.skip_reason = end.value
+        except Inapplicable as error:
+            self.skip_reason = str(error)
+            self.applies = False
         except Violation as violation:
             self.accuse(violation)
         return None
