@@ -262,9 +262,9 @@ def _last_before_gone(case: Case, attempts: Sequence[Attempt], error: TargetGone
 
 def _explain_missed(missed: Sequence[Attempt]) -> Attempt:
     """Return what to report of a case that has never come up: the program's refusal, or the most frequent reason."""
-    refusals = {attempt.refusal for attempt in missed}
     last = missed[-1]
-    if len(missed) > 1 and len(refusals) == 1 and last.refusal:
-        return last._replace(outcome=Outcome.UNIMPLEMENTED, note=f"{last.refusal}, in each of {len(missed)} tries")
+    if len(missed) > 1 and last.refused and {attempt.refused for attempt in missed} == {last.refused}:
+        note = f"the server refuses {last.refused}, in each of {len(missed)} tries"
+        return last._replace(outcome=Outcome.UNIMPLEMENTED, note=note)
     reason, _ = Counter(attempt.note for attempt in missed).most_common(1)[0]
     return last._replace(note=reason, try_count=len(missed))

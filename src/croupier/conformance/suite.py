@@ -54,8 +54,8 @@ class Attempt(NamedTuple):
     """One try of a case, or what several of them have shown.
 
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
-    With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
-    same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. A case that does not
+    `refused` is the kind of the allowed message that a server has refused last, empty if it has not; with SKIP, the
+    same one in every try is a finding. A SKIP that `is_final` would be the same in every try. A case that does not
     `apply` is about a dialect that the program does not speak, a deck that it is not given, or settings that it does
     not have. `stderr` is what a client under test has written. `was_reset`: something is missing, but the server has
     reset the connection, which may have discarded it; only a reset in every try shows anything. `try_count` is the
@@ -67,7 +67,7 @@ class Attempt(NamedTuple):
     failure: Failure | None = None
     dialogue: Sequence[DialogueLine] = ()
     steps: Sequence[Any] = ()
-    refusal: str = ""
+    refused: str = ""
     is_optional: bool = False
     is_final: bool = False
     applies: bool = True

@@ -114,7 +114,7 @@ class HouseBench(Bench):
                 return await self._blame_close(case, probe, self._failure(case, Outcome.FAIL, probe))
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
-            return self._failure(case, outcome, provoked.probe)._replace(refusal="")
+            return self._failure(case, outcome, provoked.probe)._replace(refused="")
         if case.judges_deals:
             return self._conversations.deals.judge()
         missed = [
@@ -133,7 +133,7 @@ class HouseBench(Bench):
 
     async def confirm(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the house never accepts a message, or has not yet received the last one when it fails."""
-        if attempt.refusal and await self._is_never_accepted(case, attempt.refusal, number):
+        if attempt.refused and await self._is_never_accepted(case, attempt.refused, number):
             return attempt._replace(outcome=Outcome.UNIMPLEMENTED)
         if attempt.failure is not None and attempt.is_close and attempt.steps:
             close_clause = self._test_data.shared_clauses["close"]
@@ -361,7 +361,7 @@ class HouseBench(Bench):
             Outcome.SKIP,
             probe.skip_reason or "",
             dialogue=lines,
-            refusal=self._refusal(probe),
+            refused="" if probe.house_has_left else self._refused_kind(probe),  # a close makes it a goodbye
             is_final=not probe.applies,
             applies=probe.applies,
             was_reset=probe.conversation.is_house_cut,
@@ -414,7 +414,7 @@ class HouseBench(Bench):
             failure=found.explained(cause),
             dialogue=shown_dialogue(conversation, fault),
             steps=() if probe.is_accused or self._is_tolerated(case) else probe.sent,
-            refusal=self._refused_kind(probe) or "",
+            refused=self._refused_kind(probe),
             was_reset=probe.was_reset and found.kind is FoundKind.CLOSED,
         )
 
@@ -428,28 +428,20 @@ class HouseBench(Bench):
                 return False
         return refused not in self._conversations.accepted
 
-    def _refusal(self, probe: ScriptedClient) -> str:
-        """What the house has refused so that a conversation did not get where it should; empty if it did not.
-
-        A refusal and the close of the connection are a goodbye, which a house may have its reasons for.
-        """
-        refused = None if probe.house_has_left else self._refused_kind(probe)
-        return "" if refused is None else f"the server refuses {refused}"
-
-    def _refused_kind(self, probe: ScriptedClient) -> str | None:
-        """The kind of the last message, if it was refused although it was allowed and requires another answer.
+    def _refused_kind(self, probe: ScriptedClient) -> str:
+        """The kind of the last message, if it was refused although it was allowed and requires another answer, else "".
 
         A client that cannot pay for it is refused rightly, and of several messages the first one may be refused.
         """
         lines = probe.conversation.lines
         if [line.side for line in lines[-3:]] not in ([CLIENT, HOUSE], [HOUSE, CLIENT, HOUSE]):
-            return None
+            return ""
         reply = lines[-1].message
         if not self._test_data.is_refusal(reply) or reply in self._test_data.refusals_of_payment:
-            return None
+            return ""
         wrong = any(fault.line_count == len(lines) - 1 for fault in probe.conversation.faults_of(CLIENT))
         before = self._conversations.new_conversation().replay(lines[:-1])
-        return None if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
+        return "" if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
 
 
 def _missed_rank(probe: ScriptedClient) -> int:
