@@ -24,7 +24,7 @@ from croupier.core.logger import SilentLogger
 from croupier.core.presentation import Text
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom, RoomClient
-from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Notify, Settle, Submitted
+from croupier.core.session import HUNG_UP, Address, Drop, Effect, Event, Joined, Left, Notify, Settle, Submitted
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.rooms import HOUSE_ROOMS
@@ -220,7 +220,7 @@ class BlockingGameClient(BlockingProxy[GameClient]):
 
 def closed_error(reason: str) -> ConnectionError:
     """Return the error for a house that has left for a reason."""
-    return ConnectionError(f"the server closed the connection{'' if reason == 'hung up' else f': {reason}'}")
+    return ConnectionError(f"the server closed the connection{'' if reason == HUNG_UP else f': {reason}'}")
 
 
 def connect(

@@ -8,7 +8,7 @@ BotFailed, Notify); observers of the session act on them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -42,9 +42,15 @@ class Malformed(Struct, frozen=True, gc=False):
     violation: Violation
 
 
+HUNG_UP: Final = "hung up"
+CLOSED: Final = "closed"
+"""The reasons of a Left without an error: the peer has closed the connection, or our own end has."""
+
+
 class Left(Struct, frozen=True, gc=False):
     """A peer has disconnected, or a Connect has failed. Sent exactly once per joined peer, also after a Drop.
 
+    `reason` is HUNG_UP, CLOSED or, for people, what went wrong.
     `was_reset`: the connection was reset (RST), so the last bytes that the peer has sent may be missing.
     """
 

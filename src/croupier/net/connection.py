@@ -11,7 +11,19 @@ from croupier.core.codec import Codec
 from croupier.core.errors import Violation
 from croupier.core.logger import Logger
 from croupier.core.private_table import PrivateTable
-from croupier.core.session import Address, Effect, EndOfInput, Event, Malformed, Peer, Received, Send, Session
+from croupier.core.session import (
+    CLOSED,
+    HUNG_UP,
+    Address,
+    Effect,
+    EndOfInput,
+    Event,
+    Malformed,
+    Peer,
+    Received,
+    Send,
+    Session,
+)
 from croupier.net.client_addresses import address_key
 from croupier.net.limits import EndpointLimits
 from croupier.net.timer import DeadlineTimer
@@ -308,7 +320,7 @@ class Connection(asyncio.Protocol):
                 self._endpoint.handle_and_flush(EndOfInput(self.peer))
             return True
         self._abort_later()
-        self._release("hung up")
+        self._release(HUNG_UP)
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -317,7 +329,7 @@ class Connection(asyncio.Protocol):
         if self._close_timer is not None:
             self._close_timer.cancel()
         try:
-            self._release(str(exc) if exc else "closed", was_reset=isinstance(exc, ConnectionError))
+            self._release(str(exc) if exc else CLOSED, was_reset=isinstance(exc, ConnectionError))
         finally:
             self._endpoint.forget(self, self._host)
 

@@ -12,7 +12,7 @@ from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, messa
 from croupier.conformance.responders import HouseReply, Responder, message_kind
 from croupier.conformance.timeouts import extra_wait
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut
+from croupier.core.session import CLOSED, Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut
 
 
 class Decision(NamedTuple):
@@ -240,7 +240,7 @@ class HouseTestServer:
         if self.is_over:
             return  # the program is stopped after the observation
         if self._closed_at is not None:
-            self.close_delay_seconds = None if left.reason == "closed" else now - self._closed_at
+            self.close_delay_seconds = None if left.reason == CLOSED else now - self._closed_at
         elif self.conversation_end is ConversationEnd.RUNNING:
             self.pending = self._decision
             self.was_reset = left.was_reset

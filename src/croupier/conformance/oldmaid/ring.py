@@ -19,6 +19,7 @@ from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import (
+    HUNG_UP,
     Address,
     Connect,
     Drop,
@@ -319,7 +320,7 @@ class ProgramRing:
                 self.referee.on(Disconnected(end.node.party, self._other_party(end)))
             if end.connection is not None:
                 end.connection.close()
-            self._nodes.add_event(end.node, Left(end.peer, "hung up"))
+            self._nodes.add_event(end.node, Left(end.peer, HUNG_UP))
 
     def _connect_to(self, node: RingNode, peer: Peer, address: Address) -> None:
         called = next((one for one in self.players if one.address == address), None)

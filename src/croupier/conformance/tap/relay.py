@@ -18,6 +18,7 @@ from croupier.core.codec import RawCodec
 from croupier.core.logger import SilentLogger
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END
 from croupier.core.session import (
+    HUNG_UP,
     Address,
     Closing,
     Connect,
@@ -125,7 +126,7 @@ class Relay:
                 return self._on_joined(peer, address, now)
             case EndOfInput(peer):
                 pipe = self._pipes[abs(peer)]
-                return self._on_end_of_input(pipe, CLIENT if peer > 0 else HOUSE, "hung up", now)
+                return self._on_end_of_input(pipe, CLIENT if peer > 0 else HOUSE, HUNG_UP, now)
             case Left(peer) as left:
                 return self._on_left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, left, now)
             case TimedOut():

@@ -10,6 +10,7 @@ from croupier.core.bots import Bot, choose_legal
 from croupier.core.dealer import Luck
 from croupier.core.rules import Seat
 from croupier.core.session import (
+    HUNG_UP,
     Closing,
     Drop,
     Effect,
@@ -145,7 +146,7 @@ class Player:
                     self._end(ended_by(violation))
             case Left(_, reason):
                 self._is_at_table = False
-                detail = self._table.last_error or ("" if reason == "hung up" else reason)
+                detail = self._table.last_error or ("" if reason == HUNG_UP else reason)
                 self._end(
                     PlayerResult("ended", reason=f"the server closed the connection{': ' * bool(detail)}{detail}")
                 )
