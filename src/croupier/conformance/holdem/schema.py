@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
-from msgspec.json import encode
+from msgspec.json import decode, encode
 
 from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation
@@ -14,35 +14,25 @@ from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.engine.streets import STREET_CARDS, STREET_NAMES
 from croupier.rooms.holdem.observed.state_reader import BLANK_TURN, read_games
-from croupier.rooms.holdem.wire import Dialect, Game
+from croupier.rooms.holdem.wire import NO_POT, NO_TURN, Cards, Dialect, Game, Player, PlayerStatus
 
 GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-PLAYER_STATES: Final = frozenset({"active", "folded", "called"})
+PLAYER_STATES: Final = frozenset(get_args(PlayerStatus.__value__))
 BOARD_SIZES: Final = dict(list(zip(STREET_NAMES, STREET_CARDS, strict=True))[1:])
 """The number of cards of each part of the board."""
 
-OBJECT_KEYS: Final[Mapping[str, Mapping[str, type]]] = {
-    "holdem-5.3": {"gameID": str, "table": list, "turn": dict, "cards": dict, "pots": list},
-    "holdem-5.7": {
-        "playerID": str,
-        "handle": str,
-        "state": str,
-        "wealth": int,
-        "bet_so_far": int,
-        "small_blind": bool,
-    },
-    "holdem-5.10": {"playerID": str, "bet_so_far": int, "bet_to_player": int, "minimum_raise": int, "expiry": str},
-    "holdem-5.13": {"size": int, "players": list},
+OBJECTS: Final[Mapping[str, object]] = {
+    "holdem-5.3": Game("", (), NO_TURN, Cards(()), NO_POT),
+    "holdem-5.7": Player("", "", "active", 0, 0, small_blind=False),
+    "holdem-5.10": NO_TURN,
+    "holdem-5.13": NO_POT[0],
 }
-"""The keys and value types of each object, by the clause that defines them."""
+"""An example of each object, by the clause that defines its keys."""
 
-OBJECT_NAMES: Final = {
-    "holdem-5.3": "Game",
-    "holdem-5.7": "Player",
-    "holdem-5.10": "Turn",
-    "holdem-5.13": "Pot",
-    "holdem-5.5": "Cards",
+OBJECT_KEYS: Final[Mapping[str, Mapping[str, type]]] = {
+    clause: {key: type(value) for key, value in decode(encode(example)).items()} for clause, example in OBJECTS.items()
 }
+"""The keys and value types of each object, by the same."""
 
 GO_TIME_PATTERN: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d{4})(?: .+)?")
 """A time in Go's default format, as in the document's example."""
@@ -189,7 +179,7 @@ def _object_errors(
 ) -> Iterator[HttpDeviation]:
     """Yield deviations of an object from its keys and types; `nobody` is a key that may be null."""
     if not isinstance(found, dict):
-        yield deviation(name, f"a {OBJECT_NAMES[name]}", _short(found))
+        yield deviation(name, f"a {type(OBJECTS[name]).__name__}", _short(found))
         return
     for key, kind in OBJECT_KEYS[name].items():
         if key not in found:
