@@ -81,6 +81,12 @@ def test_several_spellings_are_read_at_the_same_time() -> None:
     assert both.description == "ends its messages with a line end, and it puts quotes around its arguments"
 
 
+def test_a_sum_of_dialects_has_them_as_its_parts() -> None:
+    first, second, third = dialects("kuhn")[:3]
+    assert (first + second + third).parts == (first, second, third)
+    assert first.parts == (first,)
+
+
 def test_what_two_spellings_spell_otherwise_may_be_spelt_in_either_way() -> None:
     words = spelling("kuhn", "writes BRT, which is a slip of the document's")
     both = spelling("kuhn", "writes a card as its rank alone") + words

@@ -1,6 +1,6 @@
 """Texts and equality of the errors."""
 
-from croupier.core.errors import IllegalMove, Violation
+from croupier.core.errors import FoundKind, IllegalMove, Violation
 
 
 def test_illegal_move_shows_found_and_allowed_moves() -> None:
@@ -42,3 +42,10 @@ def test_violations_with_the_same_content_are_equal() -> None:
     ]
     assert all(one != other for other in others)
     assert len({one, *others}) == 6
+
+
+def test_a_replaced_violation_keeps_its_other_fields() -> None:
+    fields = {"fatal": True, "kind": FoundKind.SILENCE, "wanted": (1,), "limit": 2, "about": "wealth", "code": "BET"}
+    found = Violation("x-1.1", "this", "that", **fields).replace(clause="x-1.2")
+    assert str(found) == "x-1.2: found this; allowed: that"
+    assert {name: getattr(found, name) for name in fields} == fields

@@ -115,6 +115,11 @@ def test_malformed_input_is_the_senders_fault(exchange: Sequence[tuple[int, Viol
             return
 
 
+def test_a_bet_that_is_too_high_has_its_limit() -> None:
+    (blamed,) = verdicts_on((CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(1001)))
+    assert (blamed.violation.clause, blamed.violation.limit) == ("blackjack-6.6", 1000)
+
+
 def test_every_end_of_a_round_has_a_clause_for_what_it_pays() -> None:
     assert set(PAYOUT_CLAUSES) == {CLIENT_WON, CLIENT_LOST, CLIENT_SURRENDERED}
     assert set(IMMEDIATE_END_CLAUSES) == {CLIENT_WON, CLIENT_LOST}

@@ -105,6 +105,11 @@ def test_house_message_from_a_client_must_be_refused(answer: Erro | None) -> Non
         assert referee.legal == (STRT,)
 
 
+def test_a_verdict_on_a_client_has_its_message_and_the_limit_of_an_amount() -> None:
+    (blamed,) = verdicts_on(*HAND, (CLIENT, Ante(1 << 30)))
+    assert (blamed.message, blamed.violation.limit) == (Ante(1 << 30), MOST)
+
+
 # Silence.
 
 
