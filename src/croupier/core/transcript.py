@@ -154,6 +154,11 @@ def encode_line(text: str) -> bytes:
     return data
 
 
+def is_fault_of_house(transcript: Transcript) -> bool:
+    """Whether the house breaks a clause in the transcript."""
+    return transcript.head.get("fault", "").startswith("house")
+
+
 def is_strict(transcript: Transcript) -> bool:
     """Whether the transcript is for an implementation without tolerances."""
     return transcript.head.get("strict") == "yes"

@@ -16,6 +16,7 @@ from croupier.core.transcript import (
     convert_head,
     encode_line,
     house_settings,
+    is_fault_of_house,
     is_strict,
 )
 from croupier.replay.transcript_house import Harness, compile_pattern, make_harness
@@ -170,4 +171,4 @@ class ObservedClient:
 
 def is_playable_by_house(transcript: Transcript) -> bool:
     """Whether our house can play its part: it breaks no clause, and never closes on its own initiative."""
-    return not transcript.head.get("fault", "").startswith("house") and transcript.head.get("side") != "player"
+    return not is_fault_of_house(transcript) and transcript.head.get("side") != "player"

@@ -18,7 +18,7 @@ from croupier.conformance.resources import transcripts
 from croupier.conformance.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
-from croupier.core.transcript import Transcript, house_settings, is_strict
+from croupier.core.transcript import Transcript, house_settings, is_fault_of_house, is_strict
 
 RETRIES: Final = Retries(at_most=3, seconds=2.0)
 """How often a case is tried that has not come up, by chance or because of the client."""
@@ -297,7 +297,7 @@ class CaseGenerator:
                 continue
             if is_strict(transcript) or "dialect" in transcript.head:
                 continue
-            if not _is_fault_of_house(transcript) and transcript.head.get("side") != "player":
+            if not is_fault_of_house(transcript) and transcript.head.get("side") != "player":
                 continue
             try:
                 script = transcript_steps(room, house_settings(room, transcript), transcript)
@@ -338,11 +338,6 @@ def _begin_small(title: str) -> str:
     return title[0].lower() + title[1:] if title[1] == " " or title[1].islower() else title
 
 
-def _is_fault_of_house(transcript: Transcript) -> bool:
-    """Whether the house breaks a rule in a transcript."""
-    return transcript.head.get("fault", "").startswith("house")
-
-
 def _spelled_again(codec: Codec[Any, Any], data: Sequence[bytes]) -> Sequence[bytes]:
     """The messages in these pieces, each in one piece; unchanged if they cannot be read."""
     messages = codec.feed(b"".join(data))
@@ -356,7 +351,7 @@ def _kind_of(
     test_data: ClientTestData, transcript: Transcript, script: Sequence[TranscriptStep], *, is_varied: bool
 ) -> CaseKind:
     """What a transcript tests. `is_varied`: our house would spell it in another way."""
-    if _is_fault_of_house(transcript):
+    if is_fault_of_house(transcript):
         return CaseKind.FAULT
     if script[-1].reply.closes:
         return CaseKind.GOODBYE

@@ -13,7 +13,7 @@ from croupier.conformance.servers.test_data import ScenarioContext, ServerTestDa
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.transcript import Transcript, encode_line, house_settings
+from croupier.core.transcript import Transcript, encode_line, house_settings, is_fault_of_house
 
 HARMLESS_KEYS: Final = frozenset({"title", "clause", "fault", "deck", "house", "seed", "dialect"})
 """Header fields of a transcript that do not prevent a replay: the server deals and plays in its own way."""
@@ -40,7 +40,7 @@ def is_playable(transcript: Transcript, known: Mapping[str, Collection[str]]) ->
     head = transcript.head
     lines = transcript.lines
     return (
-        not head.get("fault", "").startswith("house")
+        not is_fault_of_house(transcript)
         and all(name in HARMLESS_KEYS or value in known.get(name, ()) for name, value in head.items())
         and not any(line.kind in {"pass", "halted"} for line in lines)
         and {line.peer for line in lines if line.peer} == {"p"}
