@@ -48,6 +48,15 @@ class SentRequest(Struct, frozen=True):
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
 
+def path_segments(path: str) -> list[str]:
+    """Return the segments of a path, without its query.
+
+    >>> path_segments("/games/1/?wait=9")
+    ['games', '1']
+    """
+    return path.partition("?")[0].strip("/").split("/")
+
+
 class ReceivedResponse(Struct, frozen=True):
     """A response; header names are in lower case, and the values of repeated headers are joined.
 

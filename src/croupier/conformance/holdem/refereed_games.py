@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest, path_segments
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.referee import Referee
@@ -59,7 +59,7 @@ class RefereedGames:
 
     def on_response(self, request: SentRequest, response: ReceivedResponse) -> None:
         """Note what a request has changed, and whether it was refused."""
-        match request.method, request.path.partition("?")[0].strip("/").split("/"):
+        match request.method, path_segments(request.path):
             case _, ["games", game, *_] if request.method != "GET" and response.status >= 300:
                 self._refused.add(game)
             case "POST", ["games", game, "players", player, "acts"]:

@@ -7,7 +7,7 @@ The head of a transcript says what a replay has to know: `users: new` (it is abo
 from collections import Counter
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.http import ReceivedResponse, path_segments
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
@@ -243,8 +243,7 @@ class HoldemReplay:
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse
     ) -> ExpectedResponse:
         """Return what dialect hspe-go answers where the document expects `expected` (holdem-7.2, holdem-7.4)."""
-        path = request.path.partition("?")[0].strip("/").split("/")
-        match request.method, path, expected.status:
+        match request.method, path_segments(request.path), expected.status:
             case "POST", ["games"] | ["games", _, "players"], 201 | 202:
                 return ExpectedResponse(202, expected.headers)
             case "POST", ["games", _, "players", player, "acts"], 403 if player == self._bindings.get(role):

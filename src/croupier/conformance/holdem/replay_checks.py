@@ -7,7 +7,7 @@ from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest, is_server_fault
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest, is_server_fault, path_segments
 from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.deviations import NotReached
@@ -94,7 +94,7 @@ class ReplayChecks:
         self._opened = await self._context.opened_seat(role, response) if route == OPENING_CLAUSE else None
         for name, value in expected.headers:
             if name == FOLD_REASON and bool(value) != (name.lower() in response.headers):
-                game = request.path.split("/")[2]
+                game = path_segments(request.path)[1]
                 await self._context.get_game(NOBODY, game)  # the fold, or the bet, may show there
                 self._require_seats(game)
             self._check_header(name, value, response)
@@ -116,7 +116,7 @@ class ReplayChecks:
         if response.status == expected.status:
             return True
         if "/players/" in request.path:
-            self._require_seats(request.path.split("/")[2])
+            self._require_seats(path_segments(request.path)[1])
         wanted, found = expected.status, response.status
         if found == TOO_MANY_REQUESTS:
             raise NotReached("the server limits the rate of requests: status 429")
@@ -182,7 +182,7 @@ class ReplayChecks:
         sent = [(at, one) for at, one in enumerate(messages) if isinstance(one, SentRequest) and one.method != "GET"]
         if len(sent) < 2 or sent[-2][1].method != "DELETE":
             return False
-        game = request.path.split("/")[2]
+        game = path_segments(request.path)[1]
         player = self._context.player_id(role, game)
         before = [one for one in messages[: sent[-2][0]] if isinstance(one, ReceivedResponse)]
         turns = [
@@ -197,7 +197,7 @@ class ReplayChecks:
     async def _depends_on_slash(self, role: str, request: TranscriptRequest) -> bool:
         """Whether a request that was refused is not refused with the usual end of its path (1.2)."""
         path, mark, query = request.path.partition("?")
-        has_usual_slash = len(path.strip("/").split("/")) in {1, 3, 5}
+        has_usual_slash = len(path_segments(path)) in {1, 3, 5}
         if path.endswith("/") == has_usual_slash:
             return False
         usual = path.rstrip("/") + "/" * has_usual_slash + mark + query
@@ -402,7 +402,7 @@ def seating(transcript: Transcript) -> Sequence[str]:
 
 def is_list(request: TranscriptRequest) -> bool:
     """Whether a request is about all games."""
-    return request.path.partition("?")[0].strip("/") == "games"
+    return path_segments(request.path) == ["games"]
 
 
 def _decode_json(response: ReceivedResponse) -> Any:

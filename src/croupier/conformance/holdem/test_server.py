@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest
+from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest, path_segments
 from croupier.conformance.holdem.endpoint import basic_auth_header
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.setups import TableSetup
@@ -53,7 +53,7 @@ class RecordedRequest(Struct):
     @property
     def path(self) -> Sequence[str]:
         """The segments of the path."""
-        return unquote(self.request.path.partition("?")[0]).strip("/").split("/")
+        return [unquote(segment) for segment in path_segments(self.request.path)]
 
     @property
     def status(self) -> int:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote
 
 from msgspec import Struct
 
-from croupier.conformance.channel.http import SentRequest, joined_headers
+from croupier.conformance.channel.http import SentRequest, joined_headers, path_segments
 from croupier.core.basic_auth import parse_basic_authorization
 from croupier.core.http_transcript import NOBODY
 
@@ -48,7 +48,7 @@ class ObservedRequest(Struct, frozen=True):
     @property
     def path_segments(self) -> list[str]:
         """The segments of the path."""
-        return self.path.partition("?")[0].strip("/").split("/")
+        return path_segments(self.path)
 
     @property
     def wait_seconds(self) -> float | None:
