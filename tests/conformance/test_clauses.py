@@ -33,6 +33,12 @@ def test_tolerances_are_marked() -> None:
     assert [each.id for each in clauses("kuhn").values() if each.is_tolerated] == ["kuhn-2.4", "kuhn-2.5"]
 
 
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_words_of_a_mark_stand_in_a_clause_as_its_mark_only(room: str) -> None:
+    for each in clauses(room).values():
+        assert re.findall("NON-STRICT|OPEN", each.text) == [each.mark] * bool(each.mark), each.id
+
+
 def test_a_clause_is_open_by_its_mark_or_if_only_the_project_has_ruled_on_it() -> None:
     found = clauses("holdem")
     assert found["holdem-1.6"].is_open

@@ -12,6 +12,9 @@ from croupier.conformance.resources import PAGE_FOLDERS, find_page
 CLAUSE_PATTERN: Final = re.compile(
     r"^\((\w+-\d+\.\d+)\)=\n\*\*\1\*\* ((?:.+\n)*?.+?)\s\[((?:§\d|[A-Z]\d)[^\]]*)\]$", re.MULTILINE
 )
+MARK_PATTERN: Final = re.compile(r"[.:)] (NON-STRICT|OPEN)[.:]")
+"""The mark of a clause, with which a sentence begins."""
+
 DOCUMENT_PATTERN: Final = re.compile(r"protocol's document, \*(.+?)\*|\*\*§n\*\*.*?\*(.+?)\*", re.DOTALL)
 MARKUP_REPLACEMENTS: Final = ((re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"), (re.compile(r"\*([^*]+)\*"), r"\1"))
 SECTION_PATTERN: Final = re.compile(r"§\d+(?:\.\d+)*")
@@ -23,23 +26,25 @@ class Clause(Struct, frozen=True):
     """A clause of a protocol page.
 
     `text` is one paragraph of plain text; only backquotes around literals of the wire are kept. `source` cites where
-    the clause comes from (`§3.1; K5`), and `document` is the title of the document whose sections § means.
+    the clause comes from (`§3.1; K5`), and `document` is the title of the document whose sections § means. `mark` is
+    NON-STRICT or OPEN, empty if the clause has none.
     """
 
     id: str
     text: str
     source: str
     document: str
+    mark: str = ""
 
     @property
     def is_tolerated(self) -> bool:
-        """Whether the clause tolerates input that should not be sent (it is marked NON-STRICT)."""
-        return "NON-STRICT" in self.text
+        """Whether the clause tolerates input that should not be sent."""
+        return self.mark == "NON-STRICT"
 
     @property
     def is_open(self) -> bool:
         """Whether the document leaves the clause open: it is marked OPEN, or rests on rulings of the project alone."""
-        return "OPEN" in self.text or not FIXED_SOURCE_PATTERN.search(self.source)
+        return self.mark == "OPEN" or not FIXED_SOURCE_PATTERN.search(self.source)
 
     @property
     def sections(self) -> str:
@@ -67,10 +72,13 @@ def clauses(room: str) -> Mapping[str, Clause]:
     text = page.read_text(encoding="utf-8")
     title = DOCUMENT_PATTERN.search(text)
     document = " ".join((title[1] or title[2]).split()) if title else "the document"
-    return {
-        name: Clause(name, _strip_markup(body), " ".join(source.split()), document)
-        for name, body, source in CLAUSE_PATTERN.findall(text)
-    }
+    return {name: _clause(name, body, source, document) for name, body, source in CLAUSE_PATTERN.findall(text)}
+
+
+def _clause(name: str, body: str, source: str, document: str) -> Clause:
+    text = _strip_markup(body)
+    mark = MARK_PATTERN.search(text)
+    return Clause(name, text, " ".join(source.split()), document, "" if mark is None else mark[1])
 
 
 def find_clause(name: str) -> Clause:
