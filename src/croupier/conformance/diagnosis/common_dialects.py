@@ -110,7 +110,6 @@ def _from_float(data: bytes) -> bytes:
     return pack_int32(int(value))
 
 
-INTEGERS_AS_TEXT: Final = "writes its integers as text"
 LITTLE_ENDIAN: Final = "sends its integers with the least significant byte first"
 
 INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
@@ -172,7 +171,7 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
     """Yield every dialect of a room, the most likely first."""
     yield from _around(protocol)
     if protocol.digit_fields:
-        yield protocol.dialect(INTEGERS_AS_TEXT, protocol.digit_fields)
+        yield protocol.dialect("writes its integers as text", protocol.digit_fields)
         for description, part in INTEGER_DIALECTS.items():
             yield protocol.dialect(description, dict.fromkeys(protocol.digit_fields, part))
     if protocol.text_fields:

@@ -12,6 +12,7 @@ from typing import Final
 
 from croupier.conformance.case import Case, Retries
 from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.deviations import ADDITION_CLAUSE_PREFIX
 from croupier.conformance.holdem.replay import first_to_join, replay
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
@@ -28,8 +29,7 @@ DEAL_RANK: Final = 4
 requests of other forms, random hands, and what is counted over all of these, or uses the empty game up."""
 
 SHARING_RANKS: Final = frozenset({REQUEST_RANK, VARIATION_RANK})
-ADDITIONS: Final = "9."
-"""The ranks of cases that have games of their own, and the section with the additions of our server."""
+"""The ranks of cases that have games of their own."""
 
 VARIATION_CLAUSES: Final = frozenset({"holdem-1.3", "holdem-1.6", "holdem-1.7", "holdem-1.8"})
 """The clauses about the form of requests and refusals: what is wrong with plain requests shows there, too."""
@@ -63,7 +63,7 @@ class HoldemServerCase(Case):
     @property
     def runs_alone(self) -> bool:
         """See `Case.runs_alone`: it needs the empty game, counts games, or asks for what has changed at the server."""
-        return self.rank not in SHARING_RANKS or self.section.startswith(ADDITIONS)
+        return self.rank not in SHARING_RANKS or self.clause.startswith(ADDITION_CLAUSE_PREFIX)
 
     @property
     def clauses(self) -> tuple[str, ...]:
