@@ -21,7 +21,6 @@ from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Peer
 
 
 def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
@@ -58,7 +57,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
 
 def _rest_after_goodbye(observation: ClientObservation) -> Attempt | None:
     """The result of a client that sends more bytes with its goodbye, None if it does not."""
-    line = _last(observation.conversation.lines, CLIENT)
+    line = _last_line(observation)
     rest = b"" if observation.server.was_reset else observation.conversation.unread(CLIENT)
     if line is None or not rest or line.message not in observation.test_data.room.final_messages:
         return None
@@ -86,7 +85,7 @@ def _broke_off(observation: ClientObservation) -> Attempt:
 
 def _gave_up(observation: ClientObservation) -> Attempt:
     """The result of a client that leaves before the end of a game because of the special feature of the case."""
-    line = _last(observation.conversation.lines, CLIENT)
+    line = _last_line(observation)
     found = f"the end of the connection{_exit_suffix(observation)}"
     if observation.server.conversation_end is ConversationEnd.HOUSE and line is not None:
         found = str(line.message)
@@ -124,7 +123,7 @@ def _played(observation: ClientObservation) -> Attempt:
 
 def _says_goodbye_instead(observation: ClientObservation) -> bool:
     """Whether a goodbye is the first message in the state of the case, where the client has to act."""
-    server, line = observation.server, _last(observation.conversation.lines, CLIENT)
+    server, line = observation.server, _last_line(observation)
     is_goodbye = line is not None and line.message in observation.test_data.room.final_messages
     is_first = server.messages_since_state == 1 and server.referee.game is not None
     return is_goodbye and is_first and bool(server.last_decision.clause)
@@ -223,8 +222,7 @@ def _only_allowed(observation: ClientObservation, before: Conversation) -> bytes
 
 def _strict_departure(observation: ClientObservation, clause: str) -> Attempt:
     """The result of a client that needed tolerance in a strict run."""
-    lines = observation.conversation.lines
-    line = _last(lines, CLIENT)
+    line = _last_line(observation)
     if line is None:
         return _failed(
             observation, clause, "what the document has, from a client in a strict run", "a departure from it"
@@ -366,7 +364,7 @@ def _waited(observation: ClientObservation) -> Attempt:
     """The result of a client that should wait for the goodbye of the house."""
     awaited = observation.test_data.awaited_message
     assert awaited is not None, "the room has an awaited message"
-    line = _last(observation.conversation.lines, CLIENT)
+    line = _last_line(observation)
     if line is None or line.data != awaited[0]:
         return _result(observation, Outcome.SKIP, observation.case.state.missing)
     if observation.server.conversation_end is ConversationEnd.CLIENT:
@@ -391,9 +389,9 @@ def _tolerated(observation: ClientObservation) -> Attempt | None:
     return _result(observation, Outcome.NON_STRICT, note, lines=faults[0].line_count)
 
 
-def _last(lines: list[DialogueLine], side: Peer) -> DialogueLine | None:
-    """The last line of one end."""
-    return next((line for line in reversed(lines) if line.side == side), None)
+def _last_line(observation: ClientObservation) -> DialogueLine | None:
+    """The last line of the client."""
+    return next((line for line in reversed(observation.conversation.lines) if line.side == CLIENT), None)
 
 
 def _text(data: bytes) -> str:
