@@ -1,5 +1,6 @@
 """A hold'em room with its houses in a store, in process and without a socket."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -68,7 +69,9 @@ async def stored_room(
         wanted = JournalStart(1, settings=settings)
         start = await open_store_of_houses(store, wanted, houses)
         secret = start.server_seed(ROOM_NAME, 0)
-        group = HouseGroup(start.houses, settings, lambda user: user_guid(secret, user))
+        group = HouseGroup(
+            start.houses, settings, lambda user: user_guid(secret, user), asyncio.get_running_loop().time
+        )
         load = stored_house_loader(store, start, wanted, build_house, SilentLogger())
         authenticator = Authenticator(StoredUsers(store), hasher=QUICK_HASHER)
         room = HttpRoom(group, load, settings, authenticator, log, store=store)

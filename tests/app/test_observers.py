@@ -116,7 +116,7 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
             return LoadedHouse(house(), asyncio.get_running_loop().time)
 
         settings = Settings()
-        group = HouseGroup(1, settings, str)
+        group = HouseGroup(1, settings, str, asyncio.get_running_loop().time)
         web = HttpRoom(group, load, settings, Authenticator(), SilentLogger(), observers=[failing_observer])
         await web.houses.open(1)
         web.halt(final=False)

@@ -18,16 +18,19 @@ from tests.recording.test_holdem_journal import ServiceWithManualJournal, servic
 MAX_FUNCTIONS = 25
 MAX_FILES = 8
 
-HOUSE = {"core", "observers", "recording", "store", "rooms", "http/holdem_service.py", "http/views.py", "net/timer.py"}
+HOUSE = {
+    *("core", "observers", "recording", "store", "rooms"),
+    *("http/holdem_service.py", "http/house_group.py", "http/views.py", "net/timer.py"),
+}
 """The house, its journal, its views and its timer: what they do with an act is no part of HTTP, except for the wire."""
 
 
-MAX_FUNCTIONS_IN_ALL = 49
-MAX_FILES_IN_ALL = 16
+MAX_FUNCTIONS_IN_ALL = 52
+MAX_FILES_IN_ALL = 18
 """With the house and its views, which are rendered when somebody looks."""
 
-MAX_DURABLE_FUNCTIONS = 69
-MAX_DURABLE_FILES = 25
+MAX_DURABLE_FUNCTIONS = 72
+MAX_DURABLE_FILES = 27
 """With the journal and its SQLite store, too, which commits on the event loop."""
 
 
@@ -82,7 +85,7 @@ def test_act_in_memory_takes_at_most_25_functions_in_8_files(run: Run) -> None:
     run(main())
 
 
-def test_act_in_memory_takes_at_most_49_functions_in_16_files_with_the_house(run: Run) -> None:
+def test_act_in_memory_takes_at_most_52_functions_in_18_files_with_the_house(run: Run) -> None:
     async def main() -> None:
         with InProcessService() as web:
             game, (ann, _) = await web.seat_players("ann", "bob")
@@ -98,7 +101,7 @@ def test_act_in_memory_takes_at_most_49_functions_in_16_files_with_the_house(run
     run(main())
 
 
-def test_act_in_an_sqlite_journal_takes_at_most_69_functions_in_25_files_with_the_house(
+def test_act_in_an_sqlite_journal_takes_at_most_72_functions_in_27_files_with_the_house(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CommitPlacePolicy, "allows_loop", lambda *_: True)

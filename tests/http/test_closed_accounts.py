@@ -22,7 +22,7 @@ def test_account_closed_while_the_server_runs_loses_its_seats(run: Run, tmp_path
     async def main() -> None:
         async with service_with_store(path) as web:
             game, (ann, _) = await web.seat_players("ann", "bob")
-            monitor = ClosedAccountMonitor(web.service.service, web.guard, interval=0.001)
+            monitor = ClosedAccountMonitor(web.service.house_service, web.guard, interval=0.001)
             left = asyncio.create_task(web.ask("GET", f"/games/{game}?wait=60"))
             await close_account("bob", path)
             assert [one["playerID"] for one in (await left).json["table"]] == [ann]
@@ -42,7 +42,7 @@ def test_account_closed_while_no_server_ran_loses_its_seats(run: Run, tmp_path: 
         async with service_with_store(path) as web:
             left = asyncio.create_task(web.ask("GET", f"/games/{game}?wait=60"))
             await asyncio.sleep(0)
-            monitor = ClosedAccountMonitor(web.service.service, web.guard, interval=0.001)
+            monitor = ClosedAccountMonitor(web.service.house_service, web.guard, interval=0.001)
             assert [one["playerID"] for one in (await left).json["table"]] == [ann]
             monitor.stop()
 
@@ -63,7 +63,7 @@ def test_check_is_repeated_after_a_store_failure(run: Run, tmp_path: Path) -> No
                 return await is_user(name)
 
             web.guard.is_user = fail_at_first
-            monitor = ClosedAccountMonitor(web.service.service, web.guard, interval=0.001)
+            monitor = ClosedAccountMonitor(web.service.house_service, web.guard, interval=0.001)
             left = asyncio.create_task(web.ask("GET", f"/games/{game}?wait=60"))
             await close_account("bob", path)
             assert [one["playerID"] for one in (await left).json["table"]] == [ann]

@@ -51,7 +51,7 @@ async def responses_to(
     game = await web.game()
     responses = []
     finished: list[HandFinished] = []
-    web.service.service.observe(
+    web.service.house_service.observe(
         lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, HandFinished))
     )
     users = {web.house.guid_of(user): user for user in USERS}

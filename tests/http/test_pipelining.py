@@ -174,7 +174,7 @@ def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[
         async with opened(
             context=context, limits=limits, log=log, connection_limits=ConnectionLimits(close_timeout=0.05)
         ) as server:
-            guid = server.service.house.games()[0].guid
+            guid = server.house_service.house.games()[0].guid
             for close_method in ("close", "abort"):
                 for changes in (False, True):
                     reader, writer = await asyncio.open_connection(

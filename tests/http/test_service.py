@@ -477,7 +477,7 @@ def test_hspe_go_list_is_cut_off_at_the_size_limit(run: Run) -> None:
             users = [f"somebody with rather a long name {number}" for number in range(600)]
             await web.register(*users[:1])
             for user in users:
-                web.service.service.submit(Open(user))
+                web.service.house_service.submit(Open(user))
             got = await web.ask("GET", "/games/")
             assert len(web.house.games()) >= 600
             assert 130_000 < len(got.body) <= 131_072
@@ -533,7 +533,7 @@ def test_deadline_of_the_house_fires(run: Run) -> None:
 
     async def main() -> None:
         with InProcessService(turn_seconds=0.05) as web:
-            service = web.service.service
+            service = web.service.house_service
             service.clock = service._timer._clock = asyncio.get_running_loop().time
             game, guids = await web.seat_players("ann", "bob")
             first = await web.turn(game)
@@ -549,10 +549,10 @@ def test_process_deadlines_with_a_manual_clock(run: Run) -> None:
         with InProcessService() as web:
             game, _ = await web.seat_players("ann", "bob", "cid")
             web.clock.now = 14.9
-            web.service.service.process_deadlines()
+            web.service.house_service.process_deadlines()
             assert len((await web.ask("GET", f"/games/{game}")).json["table"]) == 2
             web.clock.now = 100.0
-            web.service.service.process_deadlines()
+            web.service.house_service.process_deadlines()
             assert (await web.turn(game))["expiry"] == "1970-01-01T00:01:55.000000Z"
 
     run(main())

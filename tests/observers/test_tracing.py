@@ -207,7 +207,7 @@ def test_act_that_is_committed_on_the_loop_has_the_commit_within_it(
         async with service_with_store(tmp_path / "store") as web:
             game, guids = await web.seat_players("ann", "bob")
             assert (await web.act(game, "ann", guids[0], 1, 10)).status == 201
-            trace_commits(tracer, web.service.service._journal.store.commit_times)
+            trace_commits(tracer, web.service.house_service._journal.store.commit_times)
             with traced_service(web, tracer):
                 assert (await web.act(game, "bob", guids[1], 1, 10)).status == 201
 

@@ -25,7 +25,7 @@ async def create_too_many_games(path: Path, users: int, times: int) -> None:
         assert (await web.ask("POST", "/games/", "ann")).status == 201
         assert (await web.ask("GET", "/games/")).headers.get("link", "") == listed.headers.get("link", "")
         for name in names:
-            await web.service.service.execute(Close(name))
+            await web.service.house_service.execute(Close(name))
         assert len(web.house.games()) == 3
 
 

@@ -216,7 +216,7 @@ def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool
                 assert "holdem-3.17" in got.text
             for _ in range(2):
                 web.clock.now += 100.0
-                web.service.service.process_deadlines()
+                web.service.house_service.process_deadlines()
                 assert (await web.act(game, "bob", bob)).status == 503
                 assert (await web.ask("GET", f"/games/{game}")).json == before
                 assert (await web.ask("GET", "/games/")).json == [before]
@@ -296,7 +296,7 @@ async def service_with_store(
         web.house = house_in_store
         web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK_HASHER)
         web.service = HoldemApp(house_in_store, web.guard, clock=web.clock, observers=taps, journal=journal)
-        await web.service.service.open()
+        await web.service.house_service.open()
         with web:
             yield web
 
@@ -309,7 +309,7 @@ def test_closed_account_loses_its_seats_permanently(tmp_path: Path) -> None:
         async with service_with_store(path, games_per_user=1) as web:
             game, (ann, _) = await web.seat_players("ann", "bob")
             assert (await web.ask("POST", "/games/", "ann")).status == 403
-            await web.service.service.execute(Close("bob"))
+            await web.service.house_service.execute(Close("bob"))
             table = (await web.ask("GET", f"/games/{game}")).json["table"]
             assert [(player["playerID"], player["wealth"]) for player in table] == [(ann, 10_020)]
         async with service_with_store(path, games_per_user=1) as web:
@@ -466,7 +466,7 @@ def test_turn_time_can_change_without_changing_the_past(
                 assert web.house.deadline == web.clock.now + seconds
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
                 web.clock.now += seconds - 0.5
-                web.service.service.process_deadlines()
+                web.service.house_service.process_deadlines()
                 await wait_for_views(web, game)
                 state = (await web.ask("GET", f"/games/{game}")).json
                 chips = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in state["table"]}

@@ -41,15 +41,15 @@ def test_hand_resumes_after_the_database_was_stopped(cluster: tuple[Cluster, str
 
             await asyncio.to_thread(server.stop, stop_signal)
             assert (await web.check_or_call(game, users)).status == 503
-            while web.service.service.unavailable_reason is None:
+            while web.service.house_service.unavailable_reason is None:
                 await asyncio.sleep(0.01)
             web.clock.now += 1000.0
-            web.service.service.process_deadlines()
+            web.service.house_service.process_deadlines()
             for method, path in (("GET", "/games/"), ("POST", "/users/"), ("POST", f"/games/{game}/players/")):
                 assert (await web.ask(method, path, f"new{stop_signal}")).status in {429, 503}
 
             await asyncio.to_thread(server.start_anew)
-            while web.service.service.unavailable_reason is not None:
+            while web.service.house_service.unavailable_reason is not None:
                 await asyncio.sleep(0.01)
             after = (await web.ask("GET", f"/games/{game}")).json
             assert [player["playerID"] for player in after["table"]] == [

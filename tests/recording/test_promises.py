@@ -49,7 +49,7 @@ def test_holdem_hand_is_promised_before_it_is_written_and_shown(run: Run) -> Non
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             slow_disk = SlowDisk()
-            web.service.service._promises = slow_disk  # type: ignore[assignment]  # has what the service uses
+            web.service.house_service._promises = slow_disk  # type: ignore[assignment]  # has what the service uses
             await web.register("ann", "bob")
             game = await web.game()
             joining = web.start_task(web.ask("POST", f"/games/{game}/players/", "ann"))

@@ -37,12 +37,12 @@ class Holdem:
         self.app = self.start()
 
     def start(self) -> Starlette:
-        self.app = create_app([RoomEntry(ROOM, self.room.service.house.settings, self.room)], self.config, KEYS)
+        self.app = create_app([RoomEntry(ROOM, self.room.house_service.house.settings, self.room)], self.config, KEYS)
         return self.app
 
     def pass_time(self, seconds: float) -> None:
         self.clock.now += seconds
-        self.room.service.process_deadlines()
+        self.room.house_service.process_deadlines()
 
 
 @asynccontextmanager
@@ -180,10 +180,10 @@ def test_leaving_gives_up_the_seat(run: Run) -> None:
     async def main() -> None:
         async with holdem() as room:
             ann = await Browser(room.app).play("holdem")
-            assert len(room.room.service.house.users) == 1
+            assert len(room.room.house_service.house.users) == 1
             await ann.get(ann.table)
             assert (await ann.act("leave")).status_code == 200
-            assert room.room.service.house.users == ()
+            assert room.room.house_service.house.users == ()
             again = await ann.play("holdem")
             assert "Waiting for another player." in (await again.get(again.table)).text
 
@@ -201,7 +201,7 @@ def test_a_seat_that_is_taken_again_outlives_the_former_one(run: Run) -> None:
             await asyncio.sleep(0.05)
             (current,) = room.app.state.tables.of_session(ann.session)
             assert current is not former
-            assert len(room.room.service.house.users) == 1
+            assert len(room.room.house_service.house.users) == 1
 
     run(main())
 
@@ -216,7 +216,7 @@ def test_a_chosen_table_is_joined_and_a_second_seat_at_it_is_the_first_one(run: 
             for _ in range(2):
                 joined = await bob.post("/play", {"room": "holdem", "table": game})
                 assert joined.headers["location"] == ann.table
-            assert len(room.room.service.house.users) == 2
+            assert len(room.room.house_service.house.users) == 2
             refused = await bob.post("/play", {"room": "holdem", "table": "nowhere"})
             assert (refused.status_code, "This game does not exist any more." in refused.text) == (409, True)
 
@@ -316,7 +316,7 @@ def test_bots_join_a_person_who_is_alone_and_leave_after_them(run: Run, monkeypa
             assert names == ["You", "bot:caller-2", "bot:tight-1"]
             await ann.post(f"{ann.table}/leave")
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                while room.room.service.house.users:
+                while room.room.house_service.house.users:
                     await asyncio.sleep(0)
 
     run(main())
@@ -338,9 +338,9 @@ def test_a_guest_is_no_user_whose_account_is_closed(run: Run) -> None:
     async def main() -> None:
         async with holdem() as room:
             ann = await Browser(room.app).play("holdem")
-            (user,) = room.room.service.house.users
+            (user,) = room.room.house_service.house.users
             assert user.startswith("guest:")
             await room.room.service.execute(Join("bob", ann.table.rpartition("/")[2]))
-            assert len(room.room.service.house.users) == 2
+            assert len(room.room.house_service.house.users) == 2
 
     run(main())

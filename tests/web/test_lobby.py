@@ -44,7 +44,7 @@ def test_a_table_appears_with_its_players_and_a_browser_sits_down_there(run: Run
                 ann = await Browser(room.app).play("holdem")
                 game = ann.table.rpartition("/")[2]
                 await lobby.wait_for(f'name=\\"table\\" value=\\"{game}\\"'.encode())
-                (user,) = room.room.service.house.users
+                (user,) = room.room.house_service.house.users
                 await lobby.wait_for(f'"count-holdem":"1 playing: {user}"'.encode())
                 assert b"csrf" not in lobby.body, "all browsers share the event"
             (listed,) = (

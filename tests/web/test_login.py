@@ -59,7 +59,7 @@ def test_a_person_who_registers_is_logged_in_with_an_account_of_holdem(run: Run)
             login = await room.room.authenticator.authenticate(basic_authorization("jon", PASSWORD), "192.0.2.1")
             assert login.name == "jon"
             await browser.play("holdem")
-            assert [*room.room.service.house.users] == ["jon"]
+            assert [*room.room.house_service.house.users] == ["jon"]
             assert (await log_in(Browser(room.app), "jon")).status_code == 303
 
     run(main())
@@ -178,7 +178,9 @@ def test_the_seats_of_the_session_are_kept_and_left_at_the_logout(run: Run) -> N
     async def main() -> None:
         async with accounts() as room:
             kuhn = house(KUHN)
-            app = create_app([kuhn, RoomEntry(HOLDEM, room.room.service.house.settings, room.room)], WebConfig(), KEYS)
+            app = create_app(
+                [kuhn, RoomEntry(HOLDEM, room.room.house_service.house.settings, room.room)], WebConfig(), KEYS
+            )
             browser = await Browser(app).play("kuhn")
             await log_in(browser)
             page = await browser.get(browser.table)
@@ -202,7 +204,7 @@ async def two_browsers(room: Holdem) -> tuple[Browser, Browser]:
     assert f'href="{phone.table}"' in (await laptop.get("/")).text
     laptop.table = phone.table
     assert (await laptop.get(laptop.table)).status_code == 200
-    assert [*room.room.service.house.users] == ["marta"]
+    assert [*room.room.house_service.house.users] == ["marta"]
     return phone, laptop
 
 
@@ -212,9 +214,9 @@ def test_a_logout_in_one_browser_keeps_the_seat_that_another_one_has_too(run: Ru
             phone, laptop = await two_browsers(room)
             await phone.post("/logout")
             assert (await phone.get(phone.table)).status_code == 404
-            assert [*room.room.service.house.users] == ["marta"]
+            assert [*room.room.house_service.house.users] == ["marta"]
             await laptop.post("/logout")
-            assert [*room.room.service.house.users] == []
+            assert [*room.room.house_service.house.users] == []
 
     run(main())
 
@@ -230,7 +232,7 @@ def test_a_browser_that_is_closed_keeps_the_seat_that_another_one_has_too(run: R
                 async with asyncio.timeout(TIMEOUT_SECONDS):
                     while tables.find(table.page.id, browser.session) is not None:
                         await asyncio.sleep(0.001)
-                assert [*room.room.service.house.users] == users
+                assert [*room.room.house_service.house.users] == users
 
     run(main())
 
@@ -248,7 +250,7 @@ def test_a_seat_that_is_left_in_one_browser_is_gone_in_the_other_which_may_take_
             (lost,) = room.app.state.tables.of_session(laptop.session)
             await laptop.play("holdem")
             assert lost.seat.is_over
-            assert len(room.room.service.house.users) == 2
+            assert len(room.room.house_service.house.users) == 2
             assert "Join again" not in (await laptop.get(laptop.table)).text
 
     run(main())
@@ -293,11 +295,11 @@ def test_a_person_plays_holdem_as_the_user_of_the_account_in_any_browser(run: Ru
             first, second = Browser(room.app), Browser(room.app)
             await log_in(first)
             await first.play("holdem")
-            assert [*room.room.service.house.users] == ["marta"]
+            assert [*room.room.house_service.house.users] == ["marta"]
             await log_in(second)
             await second.play("holdem")
             assert second.table == first.table
-            assert [*room.room.service.house.users] == ["marta"]
+            assert [*room.room.house_service.house.users] == ["marta"]
 
     run(main())
 
@@ -311,7 +313,7 @@ def test_bots_join_a_person_with_an_account_who_is_alone(run: Run, monkeypatch: 
             await log_in(browser)
             await browser.play("holdem")
             await browser.page_with("bot:")
-            assert {user for user in room.room.service.house.users if not user.startswith("bot:")} == {"marta"}
+            assert {user for user in room.room.house_service.house.users if not user.startswith("bot:")} == {"marta"}
 
     run(main())
 
@@ -378,7 +380,7 @@ def test_the_password_is_in_no_log_and_no_page(run: Run, monkeypatch: pytest.Mon
         monkeypatch.setattr(sys, "stderr", io.StringIO())
         configure("debug")
         async with accounts() as room:
-            settings = room.room.service.house.settings
+            settings = room.room.house_service.house.settings
             app = create_app([RoomEntry(HOLDEM, settings, room.room)], WebConfig(), KEYS, get_logger(part="web"))
             browser = Browser(app)
             pages = [(await log_in(browser, password=f"{PASSWORD} 2")).text, (await log_in(browser)).text]

@@ -68,7 +68,7 @@ def test_a_class_in_a_file_plays_holdem_with_a_person(
     async def main() -> None:
         async with holdem() as room:
             close(room.app)
-            settings = room.room.service.house.settings
+            settings = room.room.house_service.house.settings
             room.app = create_app([RoomEntry(HOLDEM, settings, room.room, bots=(bot,))], WebConfig(), KEYS)
             ann = await Browser(room.app).play("holdem")
             async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -136,7 +136,7 @@ async def open_holdem(*bots: str) -> AsyncIterator[Holdem]:
     async with holdem() as room:
         address = await room.room.listen("127.0.0.1", 0)
         close(room.app)
-        settings = room.room.service.house.settings
+        settings = room.room.house_service.house.settings
         room.app = create_app([RoomEntry(HOLDEM, settings, room.room, address=address, bots=bots)], WebConfig(), KEYS)
         try:
             yield room

@@ -104,7 +104,7 @@ def test_a_person_with_an_account_plays_under_its_name_unless_the_table_refuses_
     async def main() -> None:
         async with accounts() as holdem, open_table(2) as table:
             rooms = [
-                RoomEntry(HOLDEM, holdem.room.service.house.settings, holdem.room),
+                RoomEntry(HOLDEM, holdem.room.house_service.house.settings, holdem.room),
                 RoomEntry(ROOM, Settings(players=2), table.endpoint, address=table.address),
             ]
             app = create_app(rooms, WebConfig(), KEYS)

@@ -103,8 +103,8 @@ async def _open_room(
         keep_alive_timeout=server_config.idle_seconds,
         trusted_proxies=proxies,
     )
-    settings = room_config.settings
-    group = HouseGroup(source.houses, settings, lambda user: user_guid(source.secret, user))
+    settings, clock = room_config.settings, asyncio.get_running_loop().time
+    group = HouseGroup(source.houses, settings, lambda user: user_guid(source.secret, user), clock)
     authenticator = Authenticator(None if source.store is None else StoredUsers(source.store))
     context.exits.callback(authenticator.close)
     room = HttpRoom(

@@ -29,8 +29,6 @@ class HttpRoom(TablesApp):
     During a shutdown it observes its houses: that is how it notices that the last hand has ended.
     """
 
-    service: HouseGroup
-
     def __init__(
         self,
         group: HouseGroup,

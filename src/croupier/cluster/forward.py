@@ -29,7 +29,7 @@ from croupier.cluster.messages import (
     node_subject,
 )
 from croupier.cluster.mirror import ViewMirror, ViewPublisher
-from croupier.http.holdem_tables import STORE_DOWN, Answered, refusal
+from croupier.http.holdem_answers import STORE_DOWN, Answered, refusal
 from croupier.http.house_group import HouseGroup
 from croupier.observers.counters import ClusterCounters
 from croupier.rooms.holdem.table.finished_hands import FinishedHand

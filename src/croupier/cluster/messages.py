@@ -169,7 +169,7 @@ class MirroredTable(ShownTable, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def hands(self) -> Mapping[int, FinishedHand]:
-        """No hands; see `HoldemTables.find_hand`."""
+        """No hands; see `HouseGroup.find_hand`."""
         return {}
 
 

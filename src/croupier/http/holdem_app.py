@@ -18,8 +18,9 @@ from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Observer
 from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.http.front_page import front_page, wants_front_page
+from croupier.http.holdem_answers import refusal
 from croupier.http.holdem_service import HoldemService
-from croupier.http.holdem_tables import HoldemTables, refusal
+from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.messages import Answer, Application, Deferred, HTTPError, Request, Response, prepare, run_later
 from croupier.http.read_api import Handler, ReadApi
@@ -60,7 +61,7 @@ class TablesApp:
 
     def __init__(
         self,
-        service: HoldemTables,
+        service: HouseGroup,
         authenticator: Authenticator,
         *,
         counts: RoomCounters,
@@ -319,9 +320,7 @@ class TablesApp:
 
 
 class HoldemApp(TablesApp):
-    """One hold'em house behind HTTP. `clock` returns the house's time in seconds."""
-
-    service: HoldemService
+    """One hold'em house behind HTTP, `house_service`. `clock` returns the house's time in seconds."""
 
     def __init__(
         self,
@@ -336,12 +335,15 @@ class HoldemApp(TablesApp):
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
         counts, log = RoomCounters(), log or SilentLogger()
-        service = HoldemService(
+        group = HouseGroup(1, house.settings if journal is None else journal.settings, house.guid_of, clock)
+        self.house_service = HoldemService(
             house,
             clock,
             observers=observers,
             counts=counts,
             log=log,
+            views=group.views,
             journal=journal,
         )
-        super().__init__(service, authenticator, counts=counts, log=log, limits=limits, proxies=proxies)
+        group.add(1, self.house_service)
+        super().__init__(group, authenticator, counts=counts, log=log, limits=limits, proxies=proxies)

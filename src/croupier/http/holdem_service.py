@@ -10,7 +10,7 @@ from msgspec import Struct
 from croupier.core.histogram import Histogram
 from croupier.core.logger import Logger
 from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
-from croupier.http.holdem_tables import STORE_DOWN, Answered
+from croupier.http.holdem_answers import STORE_DOWN, Answered
 from croupier.http.messages import PromptFuture
 from croupier.http.views import ViewCache
 from croupier.net.timer import DeadlineTimer
@@ -25,7 +25,7 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput
 from croupier.rooms.holdem.table.presentation import ShownTable
-from croupier.rooms.holdem.wire import Dialect, Guid, HoldemRequest, HoldemResponse, RequestRefused
+from croupier.rooms.holdem.wire import Guid, HoldemRequest, HoldemResponse, RequestRefused
 from croupier.store.records import StoreUnavailable
 
 MAX_GATHERED_REQUESTS: Final = 16
@@ -96,17 +96,15 @@ class HoldemService:
         observers: Sequence[Observer],
         counts: RoomCounters,
         log: Logger,
+        views: ViewCache,
         journal: HoldemJournal | None = None,
         promises: Promises | None = None,
-        views: ViewCache | None = None,
         on_shown: Callable[[Mapping[Guid, ShownTable | None]], None] | None = None,
         on_superseded: Callable[[], None] | None = None,
     ) -> None:
         self.house = house
-        self.dialect: Dialect = house.settings.dialect
-        self.views = views or ViewCache(house.settings if journal is None else journal.settings)
+        self.views = views
         self.clock = clock
-        self.closing = False
         self._observers = ObserverFanOut(observers, log, counts)
         self._counts = counts
         self._command_times = counts.command_times = counts.command_times or Histogram()  # of all houses of a room
@@ -155,10 +153,6 @@ class HoldemService:
         """Whether another server has taken over the games, so that the views are no longer those of the games."""
         return self._write_ahead is not None and self._write_ahead.is_superseded
 
-    def guid_of(self, user: str) -> Guid:
-        """Return the GUID of a user (holdem-2.3)."""
-        return self.house.guid_of(user)
-
     # Requests.
 
     def submit(self, request: HoldemRequest) -> Answered:
@@ -188,9 +182,6 @@ class HoldemService:
         answer = self.submit(request)
         return await answer if isinstance(answer, Future) else answer
 
-    def look_up(self, game: Guid) -> None:
-        """Return None: `views` show all games."""
-
     def find_hand(self, game: Guid, number: int) -> FinishedHand | None:
         """Return a finished hand of a game that is kept, None if there is none."""
         view = self.views.game(game)
@@ -216,15 +207,13 @@ class HoldemService:
         self._timer.set(self.house.deadline)
 
     def halt(self, *, final: bool) -> None:
-        """Deliver Closing to the house. If `final`, long polls and streams end.
+        """Deliver Closing to the house.
 
         With a journal, a final halt voids nothing: a running hand continues when the house is opened again.
         """
         if self._write_ahead is None or not final:
             self._perform(Closing(final))
         if final:
-            self.closing = True
-            self.views.notify_all()
             self._timer.stop()
             if self._write_ahead is not None:
                 self._write_ahead.stop()

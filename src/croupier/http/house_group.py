@@ -1,17 +1,22 @@
-"""The houses of a hold'em room as one: each request goes to the house of its game, here or on another server."""
+"""The houses of a hold'em room as one: each request goes to the house of its game, here or on another server.
 
-import asyncio
+This is what the REST service and the web app use of the room, whether it has one house or many.
+"""
+
 from asyncio import Future
 from collections.abc import Callable
 from typing import Protocol
 
+from croupier.http.holdem_answers import STORE_DOWN, Answered, refusal
 from croupier.http.holdem_service import HoldemService
-from croupier.http.holdem_tables import STORE_DOWN, Answered, FoundHand, refusal
 from croupier.http.views import ViewCache
 from croupier.rooms.holdem.house import no_such_game
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.places import house_of
 from croupier.rooms.holdem.wire import Close, Dialect, Guid, HoldemRequest, HoldemResponse, Open
+
+type FoundHand = FinishedHand | Future[FinishedHand | None] | None
 
 
 class Elsewhere(Protocol):
@@ -31,27 +36,30 @@ class Elsewhere(Protocol):
 
 
 class HouseGroup:
-    """The houses of a room as one. See `HoldemTables`.
+    """The houses of a room as one.
 
-    `services` are the houses that run here, by number; all show their games in `views`. With `elsewhere` the others run
-    on other servers; without, requests for them are refused. `trouble` is set while this server may serve none at all;
-    the views are then outdated as well.
+    `services` are the houses that run here, by number; `views` shows the games of all houses. With `elsewhere` the
+    others run on other servers; without, requests for them are refused. `trouble` is set while this server may serve
+    none at all. `closing` is set from the beginning of the end. `guid_of` returns the GUID of a user (holdem-2.3), and
+    `clock` the time in seconds.
     """
 
-    def __init__(self, houses: int, settings: Settings, guid_of: Callable[[str], Guid]) -> None:
+    def __init__(
+        self, houses: int, settings: Settings, guid_of: Callable[[str], Guid], clock: Callable[[], float]
+    ) -> None:
         self.services: dict[int, HoldemService] = {}
         self.views = ViewCache(settings)
         self.dialect: Dialect = settings.dialect
         self.houses = houses
         self.guid_of = guid_of
-        self.clock = asyncio.get_running_loop().time
+        self.clock = clock
         self.closing = False
         self.elsewhere: Elsewhere | None = None
         self.trouble: str | None = None
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the views may be those of an earlier time."""
+        """Whether the views may be those of an earlier time, because another server has taken over."""
         if self.trouble is not None:
             return True
         for service in self.services.values():  # noqa: SIM110 -- every GET asks; a generator takes longer
@@ -90,7 +98,10 @@ class HouseGroup:
         return sum(house_of(game.guid, self.houses) != house for game in self.views.games_of(user))
 
     def submit(self, request: HoldemRequest) -> Answered:
-        """Handle a request here, or elsewhere; see `HoldemTables`."""
+        """Handle an authenticated user's request, here or elsewhere: return the answer, or a future for it.
+
+        The views show what the request has changed before the answer is given.
+        """
         if self.trouble is not None:
             return STORE_DOWN
         house = self._house_of(request)
@@ -115,7 +126,10 @@ class HouseGroup:
         return await answer if isinstance(answer, Future) else answer
 
     def look_up(self, game: Guid) -> Future[None] | None:
-        """Look for a game that `views` do not show; see `HoldemTables`."""
+        """Look for a game that `views` do not show; None if there is no such game.
+
+        When the future is done, `views` show the game if there is one. It raises HTTPError if that cannot be known.
+        """
         house = house_of(game, self.houses)
         if house is None or house in self.services:
             return None
@@ -124,7 +138,10 @@ class HouseGroup:
         return self.elsewhere.look_up(house)
 
     def find_hand(self, game: Guid, number: int) -> FoundHand:
-        """Return a finished hand of a game that is kept, or a future for it; see `HoldemTables`."""
+        """Return a finished hand of a game that is kept, or a future for it; None if there is none.
+
+        The future raises HTTPError if that cannot be known.
+        """
         house = house_of(game, self.houses)
         if house is None:
             return None

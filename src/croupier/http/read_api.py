@@ -9,7 +9,8 @@ from typing import Final
 from msgspec.json import encode as to_json
 
 from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
-from croupier.http.holdem_tables import STORE_DOWN, HoldemTables, refusal
+from croupier.http.holdem_answers import STORE_DOWN, refusal
+from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ServiceLimits
 from croupier.http.messages import Answer, Deferred, Header, HTTPError, Request, Response, run_later
 from croupier.http.openapi import openapi_document
@@ -37,7 +38,7 @@ class ReadApi:
 
     def __init__(
         self,
-        service: HoldemTables,
+        service: HouseGroup,
         authenticator: Authenticator,
         limits: ServiceLimits,
     ) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.core.presentation import TableView, verbatim
-from croupier.http.holdem_tables import HoldemTables
+from croupier.http.house_group import HouseGroup
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.wire import Guid
 
@@ -15,7 +15,7 @@ FOLLOW_SECONDS: Final = 3600.0
 """A game is checked at least this often."""
 
 
-async def follow_game(service: HoldemTables, game: Guid) -> AsyncIterator[GameViewCache]:
+async def follow_game(service: HouseGroup, game: Guid) -> AsyncIterator[GameViewCache]:
     """Yield a game with every new version that is durable, until it is removed or the service closes."""
     seen_version, loop = -1, asyncio.get_running_loop()
     while not service.closing and (found := service.views.game(game)) is not None:
@@ -26,7 +26,7 @@ async def follow_game(service: HoldemTables, game: Guid) -> AsyncIterator[GameVi
             await found.wait_for_change(FOLLOW_SECONDS, loop.create_future())
 
 
-def choose_game(service: HoldemTables, user: str) -> Guid | None:
+def choose_game(service: HouseGroup, user: str) -> Guid | None:
     """Return the game in which a newcomer finds most players: one with a free seat, None if there is none."""
     games = [game for game in service.views.games_for(user) if game.has_free_seat or user in game.shown.guids]
     best = max(games, key=lambda game: (user in game.shown.guids, len(game.shown.guids), -game.number), default=None)

@@ -14,7 +14,7 @@ from croupier.core.errors import Violation
 from croupier.core.presentation import ActionView, Refused, TableCommand, TableView, Text, text
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
-from croupier.http.holdem_tables import HoldemTables
+from croupier.http.house_group import HouseGroup
 from croupier.http.routes import OPERATIONS
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.player import Options, Player
@@ -75,7 +75,7 @@ class HoldemSeat(Seat):
     The frames are the requests and responses that the REST service would carry.
     """
 
-    def __init__(self, service: HoldemTables, user: str, game: Guid, player: Guid, render: RenderEnvelope) -> None:
+    def __init__(self, service: HouseGroup, user: str, game: Guid, player: Guid, render: RenderEnvelope) -> None:
         self.game = game
         self._service = service
         self._user = user
@@ -91,7 +91,7 @@ class HoldemSeat(Seat):
 
     @classmethod
     async def join(
-        cls, service: HoldemTables, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
+        cls, service: HouseGroup, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
     ) -> "HoldemSeat":
         """Take a seat in a game, or in a new one, or a place in its queue. Raises SeatRefused."""
         answer = await service.execute(Open(user, is_person=True) if game is None else Join(user, game, is_person=True))
@@ -101,7 +101,7 @@ class HoldemSeat(Seat):
         return cls(service, user, answer.game, answer.guid, render(answer.game))
 
     @classmethod
-    def resume(cls, service: HoldemTables, user: str, game: Guid, render: RenderEnvelope) -> "HoldemSeat | None":
+    def resume(cls, service: HouseGroup, user: str, game: Guid, render: RenderEnvelope) -> "HoldemSeat | None":
         """Return to the seat of a user in a game; None if the user has none there."""
         found = service.views.game(game)
         player = None if found is None else found.shown.guids.get(user)

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 
 from croupier.core.presentation import TableView, counted, text
-from croupier.http.holdem_tables import HoldemTables
+from croupier.http.house_group import HouseGroup
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.wire import Guid
@@ -17,7 +17,7 @@ from croupier.web.watching import TABLE_GONE, PublicTable
 class PublicHoldem:
     """The tables of hold'em that can be watched; see `WatchableRoom`. Their ids are those of their games."""
 
-    def __init__(self, entry: RoomEntry, service: HoldemTables) -> None:
+    def __init__(self, entry: RoomEntry, service: HouseGroup) -> None:
         self.entry = entry
         self._service = service
 
@@ -51,7 +51,7 @@ class HoldemSource:
 
     title = HoldemPresenter.title
 
-    def __init__(self, service: HoldemTables, game: GameViewCache) -> None:
+    def __init__(self, service: HouseGroup, game: GameViewCache) -> None:
         self._service = service
         self._game: Guid = game.guid
         self._presenter = HoldemPresenter()

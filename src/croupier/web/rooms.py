@@ -13,7 +13,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Peer
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
-from croupier.http.holdem_tables import HoldemTables
+from croupier.http.house_group import HouseGroup
 from croupier.net.endpoint import Endpoint
 from croupier.observers.counters import RoomFigures
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
@@ -199,7 +199,7 @@ def room_view(entry: RoomEntry) -> RoomView:
     )
 
 
-def holdem_service(entry: RoomEntry) -> HoldemTables | None:
+def holdem_service(entry: RoomEntry) -> HouseGroup | None:
     """Return the service of the hold'em room, None for other rooms."""
     return entry.open_room.service if isinstance(entry.open_room, TablesApp) else None
 

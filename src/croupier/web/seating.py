@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from croupier.core.session import Address
-from croupier.http.holdem_tables import HoldemTables
+from croupier.http.house_group import HouseGroup
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.web.cookies import SigningKeys, Visitor
@@ -103,7 +103,7 @@ class Seating:
         return RingSeat(self._ring, nicks, self._renderer.table(page))
 
     async def _take_holdem_seat(
-        self, entry: RoomEntry, service: HoldemTables, visitor: Visitor, csrf: str, game: Guid | None
+        self, entry: RoomEntry, service: HouseGroup, visitor: Visitor, csrf: str, game: Guid | None
     ) -> SeatedTable:
         user = visitor.user
         chosen = choose_game(service, user) if game is None else game

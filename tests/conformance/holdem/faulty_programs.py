@@ -590,7 +590,7 @@ def fold_malformed(app: FaultyApp, reply: Reply) -> None:
     """Fold the hand of a player whose malformed act is refused."""
     if (reply.route, reply.status) == (ACTS, 400):
         _, game, _, player, _ = reply.path.strip("/").split("/")
-        joined_table = app.service.house.game(game)
+        joined_table = app.house_service.house.game(game)
         participant = joined_table and joined_table.seats.by_guid(player)
         if participant:
             app.service.submit(Act(participant.user, game, player, ACTION_FOLD, 0))

@@ -113,7 +113,7 @@ class ClientCaseRun:
     async def _set_up_table(self) -> str:
         """Create the opponents and the game, and return the GUID of the game that the bot may join."""
         setup = self._setup
-        service = self._server.service.service
+        service = self._server.service.house_service
         game = service.house.games()[0].guid
         luck = FairDealer(self._seed).luck
         self._opponents = [

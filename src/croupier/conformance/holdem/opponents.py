@@ -55,7 +55,7 @@ class Opponent:
         self.name = name
         self._chips = chips
         self._test_server = test_server
-        self._service = test_server.service.service
+        self._service = test_server.service.house_service
         self._style = style
         self._luck = luck
         self._player = Player(Options(name))
