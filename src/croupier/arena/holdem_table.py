@@ -168,7 +168,7 @@ class ArenaTable:
 
     def running_hand(self) -> Hand:
         """The running hand as the arena plays it."""
-        hand = self._table.shown.hand
+        hand = self._table.hand
         assert hand is not None, "a bot is to act"
         return as_played(hand, self.last_deal.cards)
 

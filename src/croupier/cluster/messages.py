@@ -9,7 +9,7 @@ from msgspec.json import Decoder, decode, encode
 from croupier.cluster.lease import HOLDEM, NodeState
 from croupier.core.session import Peer
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.presentation import ShownTable
+from croupier.rooms.holdem.table.presentation import Rendered, ShownTable
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
     ActDone,
@@ -144,9 +144,16 @@ class Reply(Struct, frozen=True, gc=False, omit_defaults=True):
 decode_reply: Final = Decoder(Reply).decode
 
 
-class MirroredTable(ShownTable, frozen=True, gc=False, omit_defaults=True):
-    """What a table of another node shows. Its finished hands stay there."""
+class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a table shows, for other nodes. Its finished hands stay where they are; see `HouseGroup.find_hand`."""
 
+    guid: Guid
+    number: int
+    version: int
+    chairs: int
+    finished_count: int
+    guids: dict[str, Guid]
+    away: frozenset[Guid]
     is_playing: bool
     public: Game
     holes: dict[str, tuple[str, ...]]
@@ -154,23 +161,23 @@ class MirroredTable(ShownTable, frozen=True, gc=False, omit_defaults=True):
     @classmethod
     def of(cls, shown: ShownTable) -> Self:
         """Copy what a table shows."""
-        return cls(
-            shown.guid,
-            shown.number,
-            shown.version,
-            shown.chairs,
-            shown.finished_count,
-            shown.guids,
-            shown.away,
-            shown.is_playing,
-            shown.public,
-            {**shown.holes},
-        )
+        return cls(*(getattr(shown, name) for name in cls.__struct_fields__))
 
     @property
-    def hands(self) -> Mapping[int, FinishedHand]:
-        """No hands; see `HouseGroup.find_hand`."""
-        return {}
+    def shown(self) -> ShownTable:
+        """What the table shows, at another node."""
+        return ShownTable(
+            self.guid,
+            self.number,
+            self.version,
+            self.chairs,
+            self.finished_count,
+            self.guids,
+            self.away,
+            self.is_playing,
+            hands={},
+            render=lambda: Rendered(self.public, self.holes),
+        )
 
 
 class Views(Struct, frozen=True, gc=False, omit_defaults=True):

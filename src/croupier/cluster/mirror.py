@@ -159,7 +159,7 @@ class ViewMirror:
     def _show(self, views: Views) -> None:
         """Show changes that follow what is shown."""
         shown: dict[Guid, ShownTable | None] = {
-            table.guid: table
+            table.guid: table.shown
             for table in views.tables
             if (game := self._views.game(table.guid)) is None or game.version <= table.version
         }
@@ -211,7 +211,7 @@ class ViewMirror:
         page = await self._fetch(house, 0)
         base = page.position
         while True:
-            tables |= {table.guid: table for table in page.tables}
+            tables |= {table.guid: table.shown for table in page.tables}
             if not page.has_more:
                 return base, tables
             page = await self._fetch(house, page.tables[-1].number)

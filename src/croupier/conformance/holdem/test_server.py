@@ -228,7 +228,8 @@ class HoldemTestServer:
     async def _call_service(self, request: RecordedRequest) -> ReceivedResponse:
         """Return the response of the service."""
         table = self.house.game(request.path[1]) if request.path[0] == "games" and len(request.path) > 1 else None
-        request.hand = None if table is None else table.shown.hand
+        hand = None if table is None else table.hand
+        request.hand = None if hand is None else hand.copy()
         response = await settle(self.service.answer(_request(request)))
         headers = {name.decode(): value.decode() for name, value in response.headers}
         body = b"" if request.request.method == "HEAD" else response.body

@@ -13,7 +13,7 @@ from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput, HouseSnapshot, TableSnapshot
 from croupier.rooms.holdem.table.places import Place, user_guid
-from croupier.rooms.holdem.table.presentation import TableView
+from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
@@ -185,7 +185,7 @@ class House:
         """All users who are in a game."""
         return self._register.users
 
-    def take_changed_views(self) -> Mapping[Guid, TableView | None]:
+    def take_changed_views(self) -> Mapping[Guid, ShownTable | None]:
         """Return what the tables show that may have changed since the last call; None for a table that was removed.
 
         The first call returns all tables.

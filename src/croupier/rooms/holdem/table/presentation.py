@@ -1,9 +1,10 @@
 """Conversion of a table's hand to the Game object of the protocol (docs/protocols/holdem.md, 5)."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 
 from msgspec import Struct, UnsetType
+from msgspec.structs import replace
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import card_names
@@ -28,11 +29,20 @@ class ShownPlayer(Struct, frozen=True, gc=False):
     is_here: bool = True
 
 
-class ShownTable(Struct, frozen=True):
+class Rendered(Struct, frozen=True, gc=False):
+    """What a table shows as Game objects have it; see `ShownTable`."""
+
+    public: Game
+    holes: Mapping[str, tuple[str, ...]]
+
+
+class ShownTable(Struct, frozen=True, dict=True):
     """What a table shows to anybody, whichever server runs it. It never changes when the table does.
 
     `guids` are the GUIDs of all users at the table, seated or queued, `chairs` the number of seats, and `away` the
-    people who are not there (holdem-9.15). See `Table` for the other fields.
+    people who are not there (holdem-9.15). `is_playing`: a hand is running, or shown. `hands` are those of the
+    `finished_count` finished hands that are kept here, by number. `render` is called once, when somebody looks. See
+    `Table` for the other fields.
     """
 
     guid: Guid
@@ -42,85 +52,61 @@ class ShownTable(Struct, frozen=True):
     finished_count: int
     guids: Mapping[str, Guid]
     away: Set[Guid]
+    is_playing: bool
+    hands: Mapping[int, FinishedHand]
+    render: Callable[[], Rendered]
 
     @property
     def has_free_seat(self) -> bool:
         """Whether the next player to join gets a seat (holdem-3.1)."""
         return len(self.guids) < self.chairs
 
-    @property
-    def is_playing(self) -> bool:
-        """Whether a hand is running, or shown."""
-        raise NotImplementedError
-
-    @property
-    def hands(self) -> Mapping[int, FinishedHand]:
-        """Those of the `finished_count` finished hands that are kept, by number."""
-        raise NotImplementedError
+    @cached_property
+    def rendered(self) -> Rendered:
+        """The table as somebody sees it."""
+        return self.render()
 
     @property
     def public(self) -> Game:
         """The game as the public sees it."""
-        raise NotImplementedError
+        return self.rendered.public
 
     @property
     def holes(self) -> Mapping[str, tuple[str, ...]]:
         """The hole cards in the hand of each user who is still here."""
-        raise NotImplementedError
+        return self.rendered.holes
 
     def view(self, user: str | None = None) -> Game:
         """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
-        return game_with_hole(self.public, None if user is None else self.holes.get(user))
+        public, hole = self.public, None if user is None else self.holes.get(user)
+        return public if hole is None else replace(public, cards=replace(public.cards, hole=hole))
 
 
-class TableView(ShownTable, frozen=True, dict=True):
-    """What a table of this process shows, rendered when somebody looks.
+def render_table(
+    guid: Guid,
+    hand: Hand | None,
+    players: Sequence[ShownPlayer],
+    *,
+    turn_ends: int,
+    hidden: HoleNames,
+    winners: Winners,
+) -> Rendered:
+    """Render a table. `players` are those of the hand by seat, or the seated ones while there is none.
 
-    `players` are those of the `hand` by seat, or the seated ones while there is none. `hidden` stands for hole cards
-    that the viewer may not see.
+    `hidden` stands for hole cards that the viewer may not see.
     """
-
-    hand: Hand | None
-    players: Sequence[ShownPlayer]
-    turn_ends: int
-    hidden: HoleNames
-    winners: Winners
-    hands: Mapping[int, FinishedHand]
-
-    @property
-    def is_playing(self) -> bool:
-        """See `ShownTable`."""
-        return self.hand is not None
-
-    @cached_property
-    def public(self) -> Game:
-        """See `ShownTable`."""
-        hand = self.hand
-        if hand is None:  # (holdem-5.16)
-            idle = [Player(player.guid, player.user, "active", player.chips, 0, False) for player in self.players]
-            return Game(self.guid, idle, NO_TURN, Cards(self.hidden), NO_POT, self.winners)
-        table, cards = visible_players(hand, self.players), visible_cards(hand, self.hidden)
-        seat = hand.turn
-        if not isinstance(seat, int):
-            return Game(self.guid, table, NO_TURN, cards, NO_POT, self.winners)
-        expiry = format_expiry(self.turn_ends)
-        turn = Turn(self.players[seat].guid, hand.bets[seat], hand.to_match, hand.min_raise, expiry)
-        return Game(self.guid, table, turn, cards, visible_pots(hand, self.players), self.winners)
-
-    @cached_property
-    def holes(self) -> Mapping[str, tuple[str, ...]]:
-        """See `ShownTable`."""
-        holes = () if self.hand is None else zip(self.players, self.hand.holes, strict=True)
-        return {player.user: card_names(hole) for player, hole in holes if player.is_here}
-
-
-def game_with_hole(public: Game, hole: HoleNames) -> Game:
-    """Return the game as a player with these hole cards sees it; None: the public view."""
-    if hole is None:
-        return public
-    cards = public.cards
-    own = Cards(hole, cards.flop, cards.turn, cards.river)
-    return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
+    if hand is None:  # (holdem-5.16)
+        idle = [Player(player.guid, player.user, "active", player.chips, 0, False) for player in players]
+        return Rendered(Game(guid, idle, NO_TURN, Cards(hidden), NO_POT, winners), {})
+    seat, turn = hand.turn, NO_TURN
+    pots: Sequence[Pot] = NO_POT
+    if isinstance(seat, int):
+        expiry = format_expiry(turn_ends)
+        turn = Turn(players[seat].guid, hand.bets[seat], hand.to_match, hand.min_raise, expiry)
+        pots = visible_pots(hand, players)
+    game = Game(guid, visible_players(hand, players), turn, visible_cards(hand, hidden), pots, winners)
+    dealt = zip(players, hand.holes, strict=True)
+    return Rendered(game, {player.user: card_names(hole) for player, hole in dealt if player.is_here})
 
 
 def visible_players(hand: Hand, dealt: Sequence[ShownPlayer]) -> list[Player]:

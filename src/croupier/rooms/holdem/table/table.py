@@ -4,6 +4,7 @@ The table does no I/O and reads no clock: the caller passes the players' actions
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec import UNSET, Raw, UnsetType
@@ -17,7 +18,7 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.hand_in_play import HandInPlay
 from croupier.rooms.holdem.table.persistence import TableSnapshot
-from croupier.rooms.holdem.table.presentation import ShownPlayer, TableView, showdown_winners
+from croupier.rooms.holdem.table.presentation import ShownPlayer, ShownTable, render_table, showdown_winners
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.table.seats import Participant, Seats
 from croupier.rooms.holdem.wire import Game, Guid, Winner
@@ -94,7 +95,7 @@ class Table:
         self._winners: Sequence[Winner] | UnsetType = () if settings.dialect == "hspe-go" else UNSET
         self._facts: list[TableFact] = []
         self.has_changed = False
-        self._view: TableView | None = None  # cached
+        self._view: ShownTable | None = None  # cached
         self._snapshot: Raw | None = None  # cached
 
     # Players
@@ -103,6 +104,11 @@ class Table:
     def has_free_seat(self) -> bool:
         """Whether the next player to join gets a seat (holdem-3.1)."""
         return self.seats.has_free_seat
+
+    @property
+    def hand(self) -> Hand | None:
+        """The hand that is running or shown, None between hands. It changes as it is played."""
+        return None if self._hand is None else self._hand.hand
 
     @property
     def playing(self) -> bool:
@@ -360,28 +366,34 @@ class Table:
         return facts
 
     def view(self, user: str | None = None) -> Game:
-        """Return the game as a user sees it; None: the public view. See `TableView.view`."""
+        """Return the game as a user sees it; None: the public view. See `ShownTable.view`."""
         return self.shown.view(user)
 
     @property
-    def shown(self) -> TableView:
+    def shown(self) -> ShownTable:
         """What the table shows since the last `take_facts`, as a value that does not change when the table does."""
         if self._view is None:
             running = self._hand
-            players = self.seats.seated_participants if running is None else running.players
-            self._view = TableView(
+            participants = self.seats.seated_participants if running is None else running.players
+            players = [ShownPlayer(each.guid, each.user, each.chips, each.chair is not None) for each in participants]
+            self._view = ShownTable(
                 guid=self.guid,
                 number=self.number,
                 version=self.version,
                 chairs=self._settings.seats,
-                hand=None if running is None else running.hand.copy(),
-                players=[ShownPlayer(each.guid, each.user, each.chips, each.chair is not None) for each in players],
-                turn_ends=self._turn_ends,
-                hidden=() if self._settings.dialect == "readme" else None,
-                winners=self._winners,
                 guids=self.seats.guids_by_user,
+                is_playing=running is not None,
                 hands=self.hands,
+                render=partial(
+                    render_table,
+                    self.guid,
+                    None if running is None else running.hand.copy(),
+                    players,
+                    turn_ends=self._turn_ends,
+                    hidden=() if self._settings.dialect == "readme" else None,
+                    winners=self._winners,
+                ),
                 finished_count=self._finished_count,
-                away=frozenset([each.guid for each in players if each.person is not None and each.person.is_away]),
+                away=frozenset([each.guid for each in participants if each.person is not None and each.person.is_away]),
             )
         return self._view
