@@ -1,23 +1,19 @@
 """What the presenters of all games against a house have in common."""
 
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterable
-from typing import ClassVar, Final, NamedTuple
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
 
 from croupier.core.client_session import ClientSession, FinishedGame
 from croupier.core.presentation import (
     LEAVE,
-    MAX_RESULTS,
     ActionView,
-    Announcements,
     PotView,
+    Presenter,
     SeatView,
-    TableCommand,
     TableView,
     Text,
     counted,
-    find_action,
     leave_action,
     text,
 )
@@ -32,42 +28,34 @@ BETWEEN_GAMES: Final = text("Between two games.")
 
 
 class Offer[M](NamedTuple):
-    """An action with its result: a message or a command, or for an action with a number what `make_message` returns."""
+    """An action with its message, for one with a number what `make_message` returns; a command has none."""
 
     view: ActionView
-    result: M | TableCommand | None = None
+    message: M | None = None
     make_message: Callable[[int], M] | None = None
 
 
-class HousePresenter[M, G: FinishedGame](ABC):
-    """Presents a game against a house; see `Presenter`.
+class HousePresenter[M, G: FinishedGame](Presenter[ClientSession[M, G], M, M]):
+    """Presents a game against a house.
 
     Subclasses describe messages (`_describe`), the seats (`_seats`), the actions (`_offers`) and a finished game
     (`_result`), which ends with certain messages (`_ends_game`).
     """
 
-    title: ClassVar[Text]
-    rules: ClassVar[Text]
-    welcome: ClassVar[Text]
-
     def __init__(self) -> None:
+        super().__init__()
         self._player: ClientSession[M, G]
         self._balance: int | None = None
-        self._announcements = Announcements()
-        self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
         self._game_count = 0
         self._won = 0
         self._last_game: G | None = None
-        self._end_reason: Text | None = None
 
     def sit(self, player: ClientSession[M, G], purse: int | None = None) -> M | None:
         """Start a connection; the results of earlier ones are kept."""
         self._player = player
         self._balance = purse
         self._last_game = None
-        self._announcements = Announcements()
-        self._announcements.add(self.welcome)
-        return None
+        return super().sit(player, purse)
 
     def received(self, message: M) -> None:
         """Announce a message of the house."""
@@ -75,31 +63,23 @@ class HousePresenter[M, G: FinishedGame](ABC):
         self._add_finished_game(message)
 
     def sent(self, message: M) -> None:
-        """Announce a message of the person; the next announcement replaces those before it."""
-        self._announcements.expire()
+        """Announce a message of the person; see `Presenter`."""
+        super().sent(message)
         self._announce_sent(message)
         self._add_finished_game(message)
 
     def ended(self, reason: Text) -> None:
         """Note that nothing more will happen, and why; an unfinished game costs the bet, not the purse."""
-        self._end_reason = reason
+        super().ended(reason)
         if self._is_playing:
             self._announcements.add(UNFINISHED)
 
-    def table(self, now: float) -> TableView:  # noqa: ARG002 -- houses do not announce their time limits
-        """Return the table as the person sees it."""
-        player, ended = self._player, self._end_reason
-        game = player.game or player.last_game
-        actions = () if ended else tuple(offer.view for offer in self._all_offers())
-        is_waiting = ended is None and len(actions) == 1
+    def _draw(self, now: float) -> TableView:  # noqa: ARG002 -- houses do not announce their time limits
+        game = self._player.game or self._player.last_game
         return TableView(
             title=self.title,
             seats=() if game is None else tuple(self._seats(game)),
             pots=() if game is None else self._pots(game),
-            status=ended or self._status(),
-            announcements=self._announcements.texts,
-            actions=actions,
-            blocked=WAITING if is_waiting else None,
             purse=self._purse(),
             score=counted(
                 "{count} game, coins won: {coins}",
@@ -107,21 +87,23 @@ class HousePresenter[M, G: FinishedGame](ABC):
                 self._game_count,
                 coins=f"{self._won:+d}",
             ),
-            results=tuple(self._results),
-            is_over=ended is not None,
         )
 
-    def move(self, action: str, amount: int | None = None) -> M | TableCommand:
-        """Return the message or the command of an action. Raises UnknownAction."""
-        offers = {offer.view.id: offer for offer in self._all_offers()}
-        offered = find_action([offer.view for offer in offers.values()], action, amount)
-        result = offers[offered.id].result
-        make_message = offers[offered.id].make_message
-        if make_message is not None:
+    def _actions(self) -> Iterator[ActionView]:
+        for offer in self._offers():
+            yield offer.view
+        yield FORFEIT if self._is_playing else LEAVE
+
+    def _message(self, offered: ActionView, amount: int | None) -> M:
+        offer = next(offer for offer in self._offers() if offer.view.id == offered.id)
+        if offer.make_message is not None:
             assert amount is not None, "find_action has checked the number"
-            return make_message(amount)
-        assert result is not None, "an offer has a result or makes a message"
-        return result
+            return offer.make_message(amount)
+        assert offer.message is not None, "an offer has a message or makes one"
+        return offer.message
+
+    def _blocked(self) -> Text:
+        return WAITING
 
     # Implemented by subclasses.
 
@@ -150,10 +132,9 @@ class HousePresenter[M, G: FinishedGame](ABC):
         """Whether a game has ended with this message, which either end has sent."""
 
     def _status(self) -> Text | None:
-        """Return what the game waits for, None if the actions say it."""
         return None if self._is_playing else BETWEEN_GAMES
 
-    def _announce_sent(self, message: M) -> None:  # noqa: B027 -- most houses answer every message
+    def _announce_sent(self, message: M) -> None:
         """Announce a message of the person that the house does not answer."""
 
     # Shared by all games against a house.
@@ -166,9 +147,6 @@ class HousePresenter[M, G: FinishedGame](ABC):
     def _is_going_on(self) -> bool:
         """Whether a game is being played that can still end."""
         return self._is_playing and self._end_reason is None
-
-    def _all_offers(self) -> list[Offer[M]]:
-        return [*self._offers(), Offer(FORFEIT if self._is_playing else LEAVE, TableCommand.LEAVE)]
 
     def _purse(self) -> int | None:
         """Return the coins that the person can still stake, None if unknown."""

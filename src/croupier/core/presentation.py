@@ -3,11 +3,12 @@
 A presenter turns the state of one player's session into a `TableView`. Texts are translated where they are shown.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from gettext import NullTranslations
-from typing import Final, Literal, Protocol
+from typing import ClassVar, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -277,40 +278,91 @@ def new_items[T](before: Sequence[T], after: Sequence[T]) -> Sequence[T]:
     return after
 
 
-class Presenter[P, M](Protocol):
-    """Describes the games of one person at a table, in one or several connections.
+class Presenter[P, R, M](ABC):
+    """Describes the games of one person at a table, in one or several connections. It receives R, and sends M.
 
     `sit` starts a connection with its client session. After the session has handled a message, `received` or `sent`
     adds what it means to the announcements; the session may have handled further messages by then. `move` translates
-    an action of the view.
+    an action of the view. `_results` are the finished games, oldest first, and `_end_reason` is why nothing more will
+    happen, None before.
     """
 
-    title: Text
-    rules: Text
+    title: ClassVar[Text]
+    rules: ClassVar[Text]
     """The rules of the game in one paragraph."""
 
-    def sit(self, player: P, purse: int | None = None) -> M | None:
-        """Start a connection. Return a message to send at once, if any: a person who rejoins need not start again.
+    welcome: ClassVar[Text]
 
-        `purse` is the coins that the server gives to the connection, None if its settings are unknown or it gives
-        none.
+    def __init__(self) -> None:
+        self._announcements = Announcements()
+        self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
+        self._end_reason: Text | None = None
+
+    def sit(self, player: P, purse: int | None = None) -> M | None:  # noqa: ARG002 -- for subclasses
+        """Start a connection; the results of earlier ones are kept.
+
+        Return a message to send at once, if any: a person who rejoins need not start again. `purse` is the coins that
+        the server gives to the connection, None if its settings are unknown or it gives none.
         """
-        ...
+        self._announcements = Announcements()
+        self._announcements.add(self.welcome)
+        return None
 
-    def received(self, message: M) -> None: ...  # noqa: D102 -- see the class
-    def sent(self, message: M) -> None: ...  # noqa: D102 -- see the class
+    @abstractmethod
+    def received(self, message: R) -> None:
+        """Announce a message to the person."""
+
+    def sent(self, message: M) -> None:  # noqa: ARG002 -- for subclasses
+        """Note a message of the person; the next announcement replaces those before it."""
+        self._announcements.expire()
 
     def ended(self, reason: Text) -> None:
         """Note that nothing more will happen, and why."""
-        ...
+        self._end_reason = reason
 
     def table(self, now: float) -> TableView:
         """Return the table as the person sees it. `now` is the time of the session's clock in seconds."""
-        ...
+        drawn, ended, actions = self._draw(now), self._end_reason, self._offered_actions()
+        is_waiting = ended is None and all(action.id == LEAVE.id for action in actions)
+        return replace(
+            drawn,
+            status=ended or self._status(),
+            announcements=self._announcements.texts,
+            actions=actions,
+            blocked=self._blocked() if is_waiting else None,
+            results=tuple(self._results),
+            is_over=ended is not None,
+        )
 
     def move(self, action: str, amount: int | None = None) -> M | TableCommand:
         """Return the message or the command of an action. Raises UnknownAction."""
-        ...
+        offered = find_action(self._offered_actions(), action, amount)
+        return TableCommand(offered.id) if offered.id in TableCommand else self._message(offered, amount)
+
+    def _offered_actions(self) -> tuple[ActionView, ...]:
+        return () if self._end_reason else tuple(self._actions())
+
+    # Implemented by subclasses.
+
+    @abstractmethod
+    def _draw(self, now: float) -> TableView:
+        """Return the table without what `table` adds."""
+
+    @abstractmethod
+    def _actions(self) -> Iterable[ActionView]:
+        """Return what the person can do now, the most usual action first. The commands have their values as ids."""
+
+    @abstractmethod
+    def _message(self, offered: ActionView, amount: int | None) -> M:
+        """Return the message of an action that is no command."""
+
+    @abstractmethod
+    def _status(self) -> Text | None:
+        """Return what the game waits for, None if the actions say it."""
+
+    def _blocked(self) -> Text | None:
+        """Return why the person can do nothing now but leave."""
+        return self._status()
 
 
 def find_action(actions: Sequence[ActionView], action: str, amount: int | None) -> ActionView:

@@ -74,7 +74,7 @@ class CallDisplay:
 class CallTable:
     """A table with a seat for a program. `open` sits down; `leave` or `close` leaves."""
 
-    def __init__(self, presenter: Presenter[Any, Any], open_seat: OpenSeat, place: str) -> None:
+    def __init__(self, presenter: Presenter[Any, Any, Any], open_seat: OpenSeat, place: str) -> None:
         self._display = CallDisplay(connecting_view(presenter, place))
         self._conversation = asyncio.ensure_future(converse(presenter, open_seat, self._display))
 

@@ -20,7 +20,7 @@ type OpenSeat = Callable[[Callable[[Text], None]], Seat[Any]]
 """Returns a seat on a new connection. Its argument shows a notice while the client is waiting."""
 
 
-async def interact(presenter: Presenter[Any, Any], open_seat: OpenSeat, place: str, *, plain: bool) -> int:
+async def interact(presenter: Presenter[Any, Any, Any], open_seat: OpenSeat, place: str, *, plain: bool) -> int:
     """Let a person play at a place, the address of a server, until they leave.
 
     Return the exit status: 1 if the conversation has ended otherwise. With `plain` the table is shown as lines of text.
@@ -29,13 +29,13 @@ async def interact(presenter: Presenter[Any, Any], open_seat: OpenSeat, place: s
         return await converse(presenter, open_seat, display)
 
 
-def connecting_view(presenter: Presenter[Any, Any], place: str) -> TableView:
+def connecting_view(presenter: Presenter[Any, Any, Any], place: str) -> TableView:
     """Return the view of a table before the person sits down."""
     blocked = text("Connecting to {place}.", place=place)
     return TableView(title=presenter.title, seats=(), actions=(LEAVE,), blocked=blocked)
 
 
-async def converse(presenter: Presenter[Any, Any], open_seat: OpenSeat, display: Display) -> int:
+async def converse(presenter: Presenter[Any, Any, Any], open_seat: OpenSeat, display: Display) -> int:
     """Let a person play until they leave, in one or several connections. Return the exit status as `interact`."""
     is_seated = False
     while True:
@@ -56,7 +56,7 @@ async def converse(presenter: Presenter[Any, Any], open_seat: OpenSeat, display:
 class Conversation:
     """A person's conversation with a server, from joining to leaving."""
 
-    def __init__(self, presenter: Presenter[Any, Any], open_seat: OpenSeat, display: Display) -> None:
+    def __init__(self, presenter: Presenter[Any, Any, Any], open_seat: OpenSeat, display: Display) -> None:
         self.is_seated = False
         self._presenter = presenter
         self._display = display

@@ -92,7 +92,7 @@ class ObservedClient:
         assert isinstance(player, ClientSession), "the clients of all houses are"
         self._player: ClientSession[Any, Any] = player
         self._player.on(Joined(HOUSE), 0.0)
-        self._presenter: Presenter[Any, Any] = room.load_extra("presenter")()
+        self._presenter: Presenter[Any, Any, Any] = room.load_extra("presenter")()
         self._presenter.sit(self._player, room.initial_purse(settings))
         self._format = room.message_formatter(settings)
         self._sent = room.codec(is_strict(transcript), settings)

@@ -132,9 +132,9 @@ class HouseEntry(Struct, frozen=True):
     endpoint: Endpoint
     has_accounts: bool = False
 
-    def make_presenter(self) -> Presenter[Any, Any]:
+    def make_presenter(self) -> Presenter[Any, Any, Any]:
         """Make the presenter of a person's games."""
-        presenter: Presenter[Any, Any] = self.room.load_extra("presenter")()
+        presenter: Presenter[Any, Any, Any] = self.room.load_extra("presenter")()
         return presenter
 
     @property

@@ -6,7 +6,7 @@ from typing import Final
 from croupier.core.bank_presenter import BankPresenter
 from croupier.core.card_names import FRENCH_CARDS
 from croupier.core.house_presenter import NEW_PURSE, Offer
-from croupier.core.presentation import ActionView, Amount, TableCommand, Text, counted, presets_within, text, verbatim
+from croupier.core.presentation import ActionView, Amount, Text, counted, presets_within, text, verbatim
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet, Crd, Err, Message, Mon, Res, Stp, Trn
@@ -27,7 +27,7 @@ ERRORS: Final = {
 
 
 class BlackjackPresenter(BankPresenter[Message, WireGame]):
-    """Presents blackjack; see `Presenter`."""
+    """Presents blackjack."""
 
     title = text("Blackjack")
     rules = text(
@@ -77,7 +77,7 @@ class BlackjackPresenter(BankPresenter[Message, WireGame]):
 
     def _offers(self) -> Iterator[Offer[Message]]:
         if not self._is_playing and not self._allows_bets:
-            yield Offer(NEW_PURSE, TableCommand.REJOIN)
+            yield Offer(NEW_PURSE)
             return
         legal = self._player.legal
         for message, view in ACTION_VIEWS.items():

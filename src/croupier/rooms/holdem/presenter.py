@@ -1,6 +1,5 @@
 """What a person sees of a hold'em table, from a seat or as a watcher, in words and cards."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -8,19 +7,16 @@ from croupier.core.card_names import FRENCH_CARDS
 from croupier.core.presentation import (
     BACK,
     LEAVE,
-    MAX_RESULTS,
     ActionView,
     Amount,
-    Announcements,
     CardView,
     PotView,
+    Presenter,
     SeatStatus,
     SeatView,
-    TableCommand,
     TableView,
     Text,
     counted,
-    find_action,
     leave_action,
     listed,
     presets_within,
@@ -39,8 +35,8 @@ JOIN_AGAIN: Final = ActionView("rejoin", text("Join again"), "j", text("takes a 
 WATCHING: Final = text("You watch this table.")
 
 
-class HoldemPresenter:
-    """Presents a table of hold'em to a person in a seat, or to a watcher until somebody `sit`s; see `Presenter`.
+class HoldemPresenter(Presenter[Seat, Game, Act]):
+    """Presents a table of hold'em to a person in a seat, or to a watcher until somebody `sit`s.
 
     Its messages are the Games that a viewer receives, and the Acts of the seat. Bets are totals of the betting round.
     `table` takes the server's time, in seconds since the epoch. `is_removed_late`: a player whose time is over loses
@@ -56,28 +52,24 @@ class HoldemPresenter:
     welcome = text("Welcome. The best five of seven cards win.")
 
     def __init__(self, *, is_removed_late: bool = True) -> None:
+        super().__init__()
         self._is_removed_late = is_removed_late
         self._seat: Seat | None = None
         self._game: Game | None = None
         self._history = LiveHistory()
-        self._announcements = Announcements()
-        self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
         self._hand_count = 0
         self._won = 0
         self._nets_seen = 0
         self._was_to_act = False  # in the last state that was seen
         self._last_stack = 0  # in the last state that was seen, without bets
         self._has_noted_loss = False
-        self._end_reason: Text | None = None
 
-    def sit(self, player: Seat, purse: int | None = None) -> Act | None:  # noqa: ARG002 -- every seat brings new chips
-        """Start to show a seat, after joining or rejoining; the results of earlier ones are kept."""
+    def sit(self, player: Seat, purse: int | None = None) -> Act | None:
+        """Start to show a seat, after joining or rejoining; see `Presenter`."""
         self._seat = player
         self._game, self._history = None, LiveHistory()
-        self._announcements = Announcements()
-        self._announcements.add(self.welcome)
         self._nets_seen, self._was_to_act, self._last_stack, self._has_noted_loss = 0, False, 0, False
-        return None
+        return super().sit(player, purse)
 
     def received(self, message: Game) -> None:
         """Announce what has happened since the last Game."""
@@ -94,8 +86,8 @@ class HoldemPresenter:
             self._was_to_act = bool(self._seat.legal)
 
     def sent(self, message: Act) -> None:
-        """Note an act of the person; the next announcement replaces those before it."""
-        self._announcements.expire()
+        """Note an act of the person; see `Presenter`."""
+        super().sent(message)
         self._was_to_act = False
         self._last_stack -= message.amount
 
@@ -103,38 +95,17 @@ class HoldemPresenter:
         """Announce why the server has not accepted an act: a sentence."""
         self._announcements.add(reason)
 
-    def ended(self, reason: Text) -> None:
-        """Note that nothing more will happen, and why."""
-        self._end_reason = reason
-
-    def table(self, now: float) -> TableView:
-        """Return the table as the viewer sees it."""
+    def _draw(self, now: float) -> TableView:
         self._note_lost_seat()
-        game, ended = self._game, self._end_reason
-        actions = () if ended else tuple(self._actions())
-        is_waiting = ended is None and all(action.id == LEAVE.id for action in actions)
+        game = self._game
         return TableView(
             title=self.title,
             seats=() if game is None else tuple(self._seats(game)),
             board=() if game is None else _views(game.cards.board),
             pots=() if game is None else tuple(_pots(game)),
-            status=ended or self._status(),
-            announcements=self._announcements.texts,
-            actions=actions,
-            blocked=self._blocked() if is_waiting else None,
-            deadline=self._seconds_left(now) if ended is None else None,
+            deadline=self._seconds_left(now) if self._end_reason is None else None,
             score=None if self._seat is None else self._score(),
-            results=tuple(self._results),
-            is_over=ended is not None,
         )
-
-    def move(self, action: str, amount: int | None = None) -> Act | TableCommand:
-        """Return the act or the command of an action. Raises UnknownAction."""
-        offered = find_action(() if self._end_reason else [*self._actions()], action, amount)
-        if offered.id in TableCommand:
-            return TableCommand(offered.id)
-        assert self._seat is not None, "watchers have no moves"
-        return self._seat.act(self._chips(offered, amount))
 
     # What has happened.
 
@@ -339,6 +310,10 @@ class HoldemPresenter:
             chips,
         )
         return leave_action(lost, warning)
+
+    def _message(self, offered: ActionView, amount: int | None) -> Act:
+        assert self._seat is not None, "watchers have no moves"
+        return self._seat.act(self._chips(offered, amount))
 
     def _chips(self, action: ActionView, amount: int | None) -> Move:
         """Return the move of an action: the chips that it adds, or FOLD."""

@@ -11,7 +11,6 @@ from croupier.core.presentation import (
     PotView,
     SeatStatus,
     SeatView,
-    TableCommand,
     Text,
     text,
     verbatim,
@@ -46,7 +45,7 @@ FOLD: Final = ACTN["FLD"]
 
 
 class KuhnPresenter(HousePresenter[Message, WireGame]):
-    """Presents Kuhn poker; see `Presenter`."""
+    """Presents Kuhn poker."""
 
     title = text("Kuhn poker")
     rules = text(
@@ -80,7 +79,7 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
 
     def _offers(self) -> Iterator[Offer[Message]]:
         if self._player.is_exhausted:
-            yield Offer(NEW_PURSE, TableCommand.REJOIN)
+            yield Offer(NEW_PURSE)
             return
         for message in self._player.legal:
             match message:

@@ -1,6 +1,5 @@
 """What a player of Old Maid sees, in words and cards."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
@@ -9,17 +8,14 @@ from croupier.core import card_names
 from croupier.core.presentation import (
     BACK,
     LEAVE,
-    MAX_RESULTS,
     ActionView,
-    Announcements,
     CardView,
+    Presenter,
     SeatStatus,
     SeatView,
-    TableCommand,
     TableView,
     Text,
     counted,
-    find_action,
     leave_action,
     listed,
     text,
@@ -56,8 +52,8 @@ PICK_KEYS: Final = [
 """The keys of the offered cards, in their order: more than there are cards."""
 
 
-class OldMaidPresenter:
-    """Presents games of Old Maid to one of the players; see `Presenter`. Its messages are PlayerEvents and Picks."""
+class OldMaidPresenter(Presenter[Player, PlayerEvent, Pick]):
+    """Presents games of Old Maid to one of the players. Its messages are PlayerEvents and Picks."""
 
     title = text("Old Maid")
     rules = text(
@@ -68,23 +64,19 @@ class OldMaidPresenter:
     welcome = text("Welcome. The player left with the old maid loses.")
 
     def __init__(self) -> None:
+        super().__init__()
         self._player: Player
-        self._announcements = Announcements()
-        self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
         self._game_count = 0
         self._lost_count = 0
         self._unreachable: set[Seat] = set()
         self._offer: Text | None = None  # our last offer, until something else happens
-        self._end_reason: Text | None = None
         self._has_noted_result = False
 
-    def sit(self, player: Player, purse: int | None = None) -> Pick | None:  # noqa: ARG002 -- there are no coins
-        """Start to show a player who waits for a game; the results of earlier games are kept."""
+    def sit(self, player: Player, purse: int | None = None) -> Pick | None:
+        """Start to show a player who waits for a game; see `Presenter`."""
         self._player = player
         self._unreachable, self._offer, self._has_noted_result = set(), None, False
-        self._announcements = Announcements()
-        self._announcements.add(self.welcome)
-        return None
+        return super().sit(player, purse)
 
     def received(self, message: PlayerEvent) -> None:
         """Announce an event of the game."""
@@ -106,40 +98,15 @@ class OldMaidPresenter:
                 pass
         self._announcements.add(*_describe(message))
 
-    def sent(self, message: Pick) -> None:  # noqa: ARG002 -- the card that it picks is announced when it arrives
-        """Let the next announcement replace those before it."""
-        self._announcements.expire()
-
-    def ended(self, reason: Text) -> None:
-        """Note that nothing more will happen, and why."""
-        self._end_reason = reason
-
-    def table(self, now: float) -> TableView:  # noqa: ARG002 -- picks are not limited in time
-        """Return the table as the player sees it."""
+    def _draw(self, now: float) -> TableView:  # noqa: ARG002 -- picks are not limited in time
         self._note_result()
-        ended = self._end_reason
-        actions = () if ended else tuple(self._actions())
-        is_waiting = ended is None and len(actions) == 1
         return TableView(
             title=self.title,
             seats=tuple(self._seats()),
-            status=ended or self._status(),
-            announcements=self._announcements.texts,
-            actions=actions,
-            blocked=self._status() if is_waiting else None,
             score=counted(
                 "{count} game, lost: {lost}", "{count} games, lost: {lost}", self._game_count, lost=self._lost_count
             ),
-            results=tuple(self._results),
-            is_over=ended is not None,
         )
-
-    def move(self, action: str, amount: int | None = None) -> Pick | TableCommand:
-        """Return the pick or the command of an action. Raises UnknownAction."""
-        offered = find_action(() if self._end_reason else [*self._actions()], action, amount)
-        if offered.id in TableCommand:
-            return TableCommand(offered.id)
-        return self._player.legal[PICK_KEYS.index(offered.key)]
 
     # Actions.
 
@@ -152,6 +119,9 @@ class OldMaidPresenter:
         if player.seat is not None and player.result is not None:
             yield ANOTHER_GAME
         yield GIVE_UP if self._is_still_in else LEAVE
+
+    def _message(self, offered: ActionView, amount: int | None) -> Pick:  # noqa: ARG002 -- a pick has no amount
+        return self._player.legal[PICK_KEYS.index(offered.key)]
 
     @property
     def _is_still_in(self) -> bool:

@@ -7,7 +7,7 @@ from croupier.core.bank_presenter import BankPresenter
 from croupier.core.card_names import SPANISH_CARDS
 from croupier.core.client_session import ClientSession
 from croupier.core.house_presenter import Offer
-from croupier.core.presentation import ActionView, Amount, TableCommand, Text, listed, presets_within, text, verbatim
+from croupier.core.presentation import ActionView, Amount, Text, listed, presets_within, text, verbatim
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import (
@@ -101,7 +101,7 @@ class SevenHalfPresenter(BankPresenter[Message, WireGame]):
 
     def _offers(self) -> Iterator[Offer[Message]]:
         if self._player.is_exhausted:
-            yield Offer(NEXT_GAME, TableCommand.REJOIN)
+            yield Offer(NEXT_GAME)
             return
         legal, game = self._player.legal, self._player.game
         for message, view in ACTION_VIEWS.items():
