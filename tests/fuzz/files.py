@@ -32,7 +32,7 @@ from croupier.rooms.holdem.table.persistence import HandSnapshot, HouseInput
 from croupier.rooms.holdem.wire import Join
 from croupier.rooms.oldmaid.house import House as OldMaidHouse
 from croupier.rooms.oldmaid.settings import Settings as OldMaidSettings
-from croupier.rooms.oldmaid.table.persistence import JournalPage, LogReplay, OldMaidRecord, rebuild_void_game
+from croupier.rooms.oldmaid.table.persistence import JournaledGames, JournalPage, OldMaidRecord
 from croupier.rooms.oldmaid.wire import Draw
 from croupier.rooms.oldmaid.wire import Join as OldMaidJoin
 from croupier.store.records import JournalEntry
@@ -108,7 +108,7 @@ def run_fact(data: bytes) -> None:
     allow(ValueError, replay_holdem, data)
     allow(ValueError, replay_oldmaid, data)
     allow(ValueError, lambda: house().restore(data))
-    allow(ValueError, lambda: LogReplay().restore(data))
+    allow(ValueError, lambda: JournaledGames().restore(data))
     allow(ValueError, Hand.from_json, data)
     allow(ValueError, lambda: FinishedHand.from_snapshot(HandSnapshot.from_json(data)))
     for wanted in (Seeds(), JournalStart(settings=HoldemSettings())):
@@ -121,10 +121,7 @@ def replay_holdem(data: bytes) -> None:
 
 
 def replay_oldmaid(data: bytes) -> None:
-    replay = LogReplay()
-    replay.apply(JournalPage.from_json(data))
-    for game in replay.running_games.values():
-        rebuild_void_game(game)
+    JournaledGames().apply(JournalPage.from_json(data))
 
 
 def oldmaid_entries() -> list[object]:
@@ -151,7 +148,7 @@ def facts() -> Iterable[bytes]:
     yield house().snapshot()
     entries = oldmaid_entries()
     yield JournalPage(entries).to_json()  # type: ignore[arg-type]  # entries of a log
-    replay = LogReplay()
+    replay = JournaledGames()
     replay.apply(JournalPage(entries[:4]))  # type: ignore[arg-type]  # as above
     yield replay.snapshot()
     yield from (hand.to_json() for hand in hands())

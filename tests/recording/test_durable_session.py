@@ -32,8 +32,8 @@ from croupier.rooms.oldmaid.table.persistence import (
     GameEnded,
     GameLogEntry,
     GameStarted,
+    JournaledGames,
     JournalPage,
-    LogReplay,
 )
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Status
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
@@ -83,7 +83,7 @@ class DurableTable(TableHarness):
 def table_with_manual_journal(**settings: Any) -> tuple[DurableTable, ManualStore]:
     """A table whose journal is written when the test says so."""
     store = ManualStore(lambda fact: JournalPage.from_json(fact).notes)
-    journal: OldMaidJournal = EventJournal(store, ROOM_NAME, JOURNAL_TABLE, LogReplay(), is_live=False)  # type: ignore[arg-type]  # has what it uses
+    journal: OldMaidJournal = EventJournal(store, ROOM_NAME, JOURNAL_TABLE, JournaledGames(), is_live=False)  # type: ignore[arg-type]  # has what it uses
     return DurableTable(journal, dealer_factory(lambda game: bytes(32), shared=True), **settings), store
 
 

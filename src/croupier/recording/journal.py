@@ -88,6 +88,10 @@ class EventJournal[Fact: Stored, E]:
         if (snapshot := await self.store.load_snapshot(self._room, self._table)) is not None:
             self._state.restore(snapshot.state)
             self.last_seq, self.last_time, self._snapshot_seq = snapshot.seq, snapshot.time, snapshot.seq
+        await self.read_on(fact_type)
+
+    async def read_on(self, fact_type: type[Fact]) -> None:
+        """Apply the facts that another server has written since. Raises as `replay` does."""
         async for entry in self.store.read_journal(self._room, self._table, after=self.last_seq):
             if entry.seq != self.last_seq + 1:
                 raise ValueError(

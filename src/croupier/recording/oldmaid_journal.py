@@ -14,12 +14,10 @@ from croupier.recording.journal import EventJournal, JournalBatch, read_or_write
 from croupier.recording.seeds import Seeds
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.table.persistence import (
-    FollowedGames,
     GameEnded,
+    JournaledGames,
     JournalPage,
-    LogReplay,
     make_record,
-    rebuild_void_game,
 )
 from croupier.rooms.oldmaid.wire import Answer
 from croupier.store.records import StoredHand, StoreUnavailable
@@ -56,16 +54,18 @@ async def open_journal(
     Raises ValueError if the journal is damaged or contradicts `wanted`, and StoreUnavailable.
     """
     seeds = await read_or_write_start(store, ROOM_NAME, JOURNAL_TABLE, wanted)
-    replay = LogReplay()
-    journal: OldMaidJournal = EventJournal(store, ROOM_NAME, JOURNAL_TABLE, replay, is_live=False, log=log)
+    journaled = JournaledGames()
+    journal: OldMaidJournal = EventJournal(store, ROOM_NAME, JOURNAL_TABLE, journaled, is_live=False, log=log)
     await journal.replay(JournalPage)
-    void_games = [rebuild_void_game(game) for game in replay.running_games.values()]
+    void_games = [*journaled.games.values()]
+    for game in void_games:
+        game.stop()  # (oldmaid-9.14)
     if void_games or is_shared:
         page = JournalPage([GameEnded(game.number, is_void=True) for game in void_games])
         batch: OldMaidBatch = JournalBatch([page], (), now, [hand_record(game, now) for game in void_games])
         await journal.write(batch)
         journal.confirm(batch)
-    return seeds, journal, replay.started_count, void_games
+    return seeds, journal, journaled.started_count, void_games
 
 
 class JournalFollower:
@@ -78,13 +78,13 @@ class JournalFollower:
         self._store = store
         self._log = log
         self._on_change = on_change
-        self._state = FollowedGames()
-        self._seq = 0
+        self._journaled = JournaledGames()
+        self._journal: OldMaidJournal | None = None  # None until it has been read up to its end
 
     @property
     def games(self) -> Sequence[TableGame]:
         """The running games, the oldest first."""
-        return [*self._state.games.values()]
+        return [*self._journaled.games.values()]
 
     async def run(self) -> None:
         """Follow the journal until this is cancelled."""
@@ -94,23 +94,21 @@ class JournalFollower:
                     await self._read_on()
             except ValueError as error:
                 self._log.warning("journal not followed", reason=str(error))
-                self._seq = 0
+                self._journal = None
             await asyncio.sleep(FOLLOW_SECONDS)
 
     async def _read_on(self) -> None:
-        """Read what is new, from the last snapshot if entries are missing. Raises ValueError and StoreUnavailable."""
-        if not self._seq:
-            snapshot = await self._store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)
-            self._seq = 1 if snapshot is None else snapshot.seq
-            self._state = FollowedGames()
-            if snapshot is not None:
-                self._state.restore(snapshot.state)
-        first = self._seq
-        async for entry in self._store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=self._seq):
-            if entry.seq != self._seq + 1:
-                self._seq = 0
+        """Read what is new. Raises ValueError and StoreUnavailable."""
+        if self._journal is not None:
+            last_seq = self._journal.last_seq
+            await self._journal.read_on(JournalPage)
+            if self._journal.last_seq == last_seq:
                 return
-            self._state.apply(JournalPage.from_json(entry.fact))
-            self._seq = entry.seq
-        if self._seq != first:
-            self._on_change()
+        else:
+            self._journaled = JournaledGames()
+            journal: OldMaidJournal = EventJournal(
+                self._store, ROOM_NAME, JOURNAL_TABLE, self._journaled, is_live=False
+            )
+            await journal.replay(JournalPage)
+            self._journal = journal
+        self._on_change()

@@ -101,44 +101,11 @@ class OldMaidTableSnapshot(Stored, frozen=True):
         return snapshot
 
 
-class LogReplay:
-    """Rebuilds a table from journal pages: the number of games it has started, and the running ones."""
+class JournaledGames:
+    """A table as its journal has it: the number of games it has started, and the running ones by number."""
 
     def __init__(self) -> None:
         self.started_count = 0
-        self.running_games: dict[int, OldMaidGameSnapshot] = {}
-
-    def apply(self, page: JournalPage) -> None:
-        """Apply the entries of a page. Raises ValueError for an entry of a game that is not running."""
-        for entry in page.notes:
-            if type(entry) is GameStarted:
-                self.started_count = entry.game
-                self.running_games[entry.game] = OldMaidGameSnapshot(entry.game, entry.nicks, [])
-                continue
-            if entry.game not in self.running_games:
-                raise ValueError(
-                    f"found game {entry.game} of Old Maid; allowed: {', '.join(map(str, self.running_games))}"
-                )
-            if type(entry) is ActionTaken:
-                self.running_games[entry.game].deeds.append(entry)
-            else:
-                del self.running_games[entry.game]
-
-    def snapshot(self) -> bytes:
-        """Return the state as JSON."""
-        return OldMaidTableSnapshot(self.started_count, tuple(self.running_games.values())).to_json()
-
-    def restore(self, data: bytes) -> None:
-        """Restore a state from `snapshot`. Raises ValueError."""
-        snapshot = OldMaidTableSnapshot.from_json(data)
-        self.started_count = snapshot.started
-        self.running_games = {game.game: game for game in snapshot.games}
-
-
-class FollowedGames:
-    """The running games of a table as its journal has them, for watchers of a table that another server runs."""
-
-    def __init__(self) -> None:
         self.games: dict[int, TableGame] = {}
         self._drawn: dict[int, deque[Card]] = {}
 
@@ -146,9 +113,10 @@ class FollowedGames:
         """Apply the entries of a page. Raises ValueError for one that is impossible."""
         for entry in page.notes:
             if type(entry) is GameStarted:
+                self.started_count = entry.game
                 self._start(entry.game, entry.nicks)
             elif entry.game not in self.games:
-                raise ValueError(f"found game {entry.game} of Old Maid; allowed: one that is running")
+                raise ValueError(f"found game {entry.game} of Old Maid; allowed: {', '.join(map(str, self.games))}")
             elif type(entry) is ActionTaken:
                 self._act(entry)
             elif type(entry) is GameEnded:
@@ -157,9 +125,21 @@ class FollowedGames:
                 if entry.is_void:
                     ended.stop()
 
+    def snapshot(self) -> bytes:
+        """Return the state as JSON."""
+        running = [
+            OldMaidGameSnapshot(
+                number, game.nicks, [ActionTaken(number, each[0], each[1], each[2:]) for each in game.log]
+            )
+            for number, game in self.games.items()
+        ]
+        return OldMaidTableSnapshot(self.started_count, tuple(running)).to_json()
+
     def restore(self, data: bytes) -> None:
-        """Restore the games of a snapshot of `LogReplay`. Raises ValueError."""
-        for game in OldMaidTableSnapshot.from_json(data).games:
+        """Restore a state from `snapshot`. Raises ValueError."""
+        snapshot = OldMaidTableSnapshot.from_json(data)
+        self.started_count = snapshot.started
+        for game in snapshot.games:
             self._start(game.game, game.nicks)
             for action in game.deeds:
                 self._act(action)
@@ -199,22 +179,6 @@ def make_record(game: TableGame) -> OldMaidRecord:
     return OldMaidRecord(
         game.number, game.nicks, game.is_void, tuple(game.nicks[seat] for seat in game.ranking), actions
     )
-
-
-def rebuild_void_game(snapshot: OldMaidGameSnapshot) -> TableGame:
-    """Rebuild a game that was running when its table was interrupted, as a void game (oldmaid-9.14).
-
-    Raises ValueError if its actions are impossible.
-    """
-    try:
-        drawn = iter([action.cards[0] for action in snapshot.deeds if action.kind == "drew"])
-        game = TableGame(snapshot.game, snapshot.nicks, drawn, 0.0)
-        for action in snapshot.deeds:
-            _repeat(action, game)
-    except (LookupError, ValueError, Violation) as error:
-        raise ValueError(f"found an impossible game {snapshot.game} of Old Maid: {error}") from None
-    game.stop()
-    return game
 
 
 def _repeat(action: ActionTaken, game: TableGame) -> None:
