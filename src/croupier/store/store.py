@@ -6,6 +6,7 @@ Servers wait for writes to be durable before they answer clients. Both databases
 import asyncio
 from asyncio import Future
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter, time
 from typing import Any, BinaryIO, Self
@@ -199,7 +200,7 @@ class Store:
 
     def save_snapshot(self, snapshot: Snapshot) -> Future[None]:
         """Store the snapshot of a table, and replace the former one unless that is newer."""
-        return self._write(lambda: scripts.save_snapshot(snapshot))
+        return self._write(scripts.save_snapshot, snapshot)
 
     async def load_snapshot(self, room: str, table: str) -> Snapshot | None:
         """The latest snapshot of a table, None if there is none."""
@@ -217,13 +218,11 @@ class Store:
 
         Refused if there is an account with this name, or with a name that looks like it.
         """
-        now = self._clock()
-        return self._write(lambda: scripts.add_account(name, password, coins, reason, now))
+        return self._write(scripts.add_account, name, password, coins, reason, self._clock())
 
     def house_account(self, room: str) -> Future[Account]:
         """The account of a room, created if it does not exist."""
-        now = self._clock()
-        return self._write(lambda: scripts.ensure_house_account(room, now))
+        return self._write(scripts.ensure_house_account, room, self._clock())
 
     async def account(self, name: str) -> Account | None:
         """The player's account of this name, None if there is none."""
@@ -250,9 +249,8 @@ class Store:
 
     async def set_password(self, name: str, password: str | None, *, reason: str) -> None:
         """Change a password hash; None disables login. After the return no server accepts the former password."""
-        now = self._clock()
         try:
-            await self._write(lambda: scripts.set_password(name, password, reason, now))
+            await self._write(scripts.set_password, name, password, reason, self._clock())
         finally:
             await self._engine.announce_accounts()
 
@@ -261,8 +259,7 @@ class Store:
 
         From then on, transfers of the former holder are refused. Refused if another server was faster.
         """
-        now = self._clock()
-        return self._write(lambda: scripts.take_account(holding, holder, now))
+        return self._write(scripts.take_account, holding, holder, self._clock())
 
     async def last_entry(self, room: str, table: str) -> JournalEntry | None:
         """The last fact of a table, None if there is none."""
@@ -275,14 +272,12 @@ class Store:
 
     def credit(self, name: str, coins: int, *, reason: str) -> Future[Account]:
         """Move coins from the cashier to a player's account, or back if negative."""
-        now = self._clock()
-        return self._write(lambda: scripts.credit(name, coins, reason, now))
+        return self._write(scripts.credit, name, coins, reason, self._clock())
 
     async def close_account(self, name: str, *, reason: str) -> int:
         """Close a player's account permanently on all servers; returns the coins that moved to the cashier."""
-        now = self._clock()
         try:
-            coins: int = await self._write(lambda: scripts.close_account(name, reason, now))
+            coins: int = await self._write(scripts.close_account, name, reason, self._clock())
         finally:
             await self._engine.announce_accounts()
         return coins
@@ -296,8 +291,7 @@ class Store:
 
     def transfer_all(self, transfers: Sequence[Transfer]) -> Future[None]:
         """Execute transfers in this order; if one is refused, none is executed."""
-        now = self._clock()
-        return self._write(lambda: scripts.transfer_all(transfers, now))
+        return self._write(scripts.transfer_all, transfers, self._clock())
 
     # Hands
 
@@ -383,8 +377,8 @@ class Store:
                 started = perf_counter()
         return plan.counts
 
-    def _write(self, make_statements: Callable[[], StatementGenerator[Any]]) -> Future[Any]:
-        return self._committer.submit(Script(make_statements))
+    def _write(self, make_statements: Callable[..., StatementGenerator[Any]], *arguments: object) -> Future[Any]:
+        return self._committer.submit(Script(partial(make_statements, *arguments)))
 
 
 def _hand_from_row(row: Sequence[Any]) -> StoredHand:
