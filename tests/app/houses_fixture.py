@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from croupier.app.http_room import HttpRoom
-from croupier.app.local_houses import stored_house_loader
 from croupier.core.dealer import dealer_factory
 from croupier.core.logger import Logger, SilentLogger
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_service import HoldemService
 from croupier.http.house_group import HouseGroup
+from croupier.http.local_houses import stored_house_loader
 from croupier.http.stored_users import StoredUsers
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.rooms.holdem.house import House

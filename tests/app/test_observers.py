@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from croupier.app.http_room import HttpRoom
-from croupier.app.local_houses import LoadedHouse
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Event, Left, Received, Send
 from croupier.http.auth import Authenticator
 from croupier.http.house_group import HouseGroup
+from croupier.http.local_houses import LoadedHouse
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures

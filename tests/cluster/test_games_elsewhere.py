@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from msgspec.json import encode
 
-from croupier.app.local_houses import LocalHouses
 from croupier.cluster import forward
 from croupier.cluster.bus import BusUnavailable
 from croupier.cluster.messages import Position, Views
 from croupier.cluster.mirror import ViewMirror
 from croupier.core.logger import SilentLogger
+from croupier.http.local_houses import LocalHouses
 from croupier.http.views import ViewCache
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.records import StoreUnavailable

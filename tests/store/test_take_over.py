@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from croupier.app.local_houses import LoadedHouse, Loader
+from croupier.http.local_houses import LoadedHouse, Loader
 from croupier.store.records import Snapshot
 from croupier.store.store import Store
 from tests.app.houses_fixture import StoredRoom, stored_room

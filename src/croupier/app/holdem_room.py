@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from croupier.app.http_room import HttpRoom
-from croupier.app.local_houses import LoadedHouse, Loader, stored_house_loader
 from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig
 from croupier.cluster.bus import BusUnavailable
 from croupier.core.dealer import Dealer
@@ -15,6 +14,7 @@ from croupier.core.session import Address
 from croupier.http.auth import Authenticator
 from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits
+from croupier.http.local_houses import LoadedHouse, Loader, stored_house_loader
 from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from ssl import SSLContext
 from typing import Any
 
-from croupier.app.local_houses import Loader, LocalHouses
 from croupier.cluster.holdem_houses import HoldemHouses
 from croupier.cluster.lease import HOLDEM
 from croupier.cluster.node import Node
@@ -15,6 +14,7 @@ from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
 from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits, ServiceLimits
+from croupier.http.local_houses import Loader, LocalHouses
 from croupier.net.client_addresses import TrustedProxies
 from croupier.net.count_limit import ConnectionCounts
 from croupier.observers.counters import RoomCounters

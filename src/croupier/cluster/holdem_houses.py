@@ -1,9 +1,8 @@
 """Hold'em's houses at a node: those that run here, and what forwards requests to the others and shows their games."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
-from typing import Protocol
 
 from croupier.cluster.forward import Forwarder
 from croupier.cluster.lease import HOLDEM
@@ -12,33 +11,13 @@ from croupier.cluster.mirror import ViewMirror, ViewPublisher
 from croupier.cluster.node import Node
 from croupier.core.logger import Logger
 from croupier.http.house_group import HouseGroup
-from croupier.rooms.holdem.table.presentation import ShownTable
-from croupier.rooms.holdem.wire import Guid
-
-
-class OpenHouses(Protocol):
-    """The houses that run in this process."""
-
-    on_shown: Callable[[int, Mapping[Guid, ShownTable | None]], None] | None
-    on_superseded: Callable[[int], None] | None
-
-    async def open(self, number: int) -> int:
-        """Open a house; return the number of its first entry in the journal. Raises ValueError, StoreUnavailable."""
-        ...
-
-    async def finish(self, number: int) -> None:
-        """End a house after writing what has been requested."""
-        ...
-
-    def abandon(self, number: int) -> None:
-        """End a house at once."""
-        ...
+from croupier.http.local_houses import LocalHouses
 
 
 class HoldemHouses:
-    """The houses of `group` at a node; see `Houses`. Those that are `open_houses` run here."""
+    """The houses of `group` at a node; see `Houses`. `open_houses` are those that run here."""
 
-    def __init__(self, node: Node, group: HouseGroup, open_houses: OpenHouses, log: Logger) -> None:
+    def __init__(self, node: Node, group: HouseGroup, open_houses: LocalHouses, log: Logger) -> None:
         self._node = node
         self._group = group
         self._open_houses = open_houses
