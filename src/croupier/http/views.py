@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import Final
 
@@ -25,29 +25,23 @@ FIRST_PAGE_LINK: Final = (b"link", b'</games/?after=0>; rel="first"')
 """Links a list that is cut off to its first page; the pages contain all games (holdem-9.12)."""
 
 
-class Representation(Struct):
+class Representation(Struct, frozen=True, dict=True):
     """A resource as one viewer sees it. Its responses have `headers`, and the whole one has `content_headers`, too."""
 
     body: bytes
     etag: bytes
     content_headers: Sequence[Header]
     headers: Sequence[Header]
-    _response: Response | None = None
-    _not_modified: Response | None = None
 
-    @property
+    @cached_property
     def response(self) -> Response:
         """The whole response."""
-        if self._response is None:
-            self._response = prepare(200, [*self.content_headers, *self.headers], self.body)
-        return self._response
+        return prepare(200, [*self.content_headers, *self.headers], self.body)
 
-    @property
+    @cached_property
     def not_modified(self) -> Response:
         """The response for a viewer who has the body already."""
-        if self._not_modified is None:
-            self._not_modified = prepare(304, self.headers)
-        return self._not_modified
+        return prepare(304, self.headers)
 
 
 def make_representation(body: bytes, etag: bytes, dialect: Dialect, *extra_headers: Header) -> Representation:

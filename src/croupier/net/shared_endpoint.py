@@ -5,25 +5,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-from croupier.core.session import Effect, Event
+from croupier.core.session import Effect, Event, Session
 from croupier.net.endpoint import Endpoint
 
 HANG_UP_GRACE_SECONDS: Final = 2.0
 """Time for connected players to ask for the result after the last game, before the endpoint counts as drained."""
 
 
-class SharedTable(Protocol):
+class SharedTable(Session[Any, Any], Protocol):
     """A session shared by many peers that reports whether a game is running."""
 
     @property
     def playing(self) -> bool:
         """Whether a game is running."""
         ...
-
-    @property
-    def deadline(self) -> float | None: ...  # noqa: D102 -- as in Session
-
-    def on(self, event: Event[Any], now: float) -> Sequence[Effect[Any]]: ...  # noqa: D102 -- as in Session
 
 
 class SharedEndpoint(Endpoint):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from croupier.recording.dataset_columns import Column
 
@@ -16,20 +16,8 @@ BATCH_ROWS: Final = 10_000
 """The rows that are written to a Parquet file at a time."""
 
 
-class RowWriter(Protocol):
-    """Writes rows to a new file."""
-
-    def write(self, row: Row) -> None:
-        """Write a row."""
-        ...
-
-    def close(self) -> None:
-        """Write what is left, and close the file."""
-        ...
-
-
 class TextWriter:
-    """Writes rows as text. See `RowWriter`. `format_row` returns the text of a row with its number, from 1."""
+    """Writes rows to a new file as text. `format_row` returns the text of a row with its number, from 1."""
 
     def __init__(self, path: Path, format_row: Callable[[Row, int], str]) -> None:
         self._file = path.open("x", encoding="utf-8", newline="\n")
@@ -37,17 +25,17 @@ class TextWriter:
         self._count = 0
 
     def write(self, row: Row) -> None:
-        """See `RowWriter`."""
+        """Write a row."""
         self._count += 1
         self._file.write(self._format_row(row, self._count))
 
     def close(self) -> None:
-        """See `RowWriter`."""
+        """Close the file."""
         self._file.close()
 
 
 class ParquetWriter:
-    """Writes rows to a Parquet file. See `RowWriter`. Raises ModuleNotFoundError without pyarrow."""
+    """Writes rows to a new Parquet file. Raises ModuleNotFoundError without pyarrow."""
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
         import pyarrow as pa
@@ -72,13 +60,13 @@ class ParquetWriter:
         self._rows: list[Row] = []
 
     def write(self, row: Row) -> None:
-        """See `RowWriter`."""
+        """Write a row, perhaps later."""
         self._rows.append(row)
         if len(self._rows) == BATCH_ROWS:
             self._flush()
 
     def close(self) -> None:
-        """See `RowWriter`."""
+        """Write what is left, and close the file."""
         self._flush()
         self._writer.close()
 
@@ -98,7 +86,7 @@ SUFFIXES: Final[Mapping[DatasetFormat, str]] = {"rows": "jsonl", "parquet": "par
 """The suffixes of the files."""
 
 
-def open_writer(path: Path, dataset_format: DatasetFormat, columns: Sequence[Column]) -> RowWriter:
+def open_writer(path: Path, dataset_format: DatasetFormat, columns: Sequence[Column]) -> TextWriter | ParquetWriter:
     """Create a file for rows with these columns. Raises OSError, and ModuleNotFoundError without pyarrow."""
     if dataset_format == "parquet":
         return ParquetWriter(path, columns)

@@ -74,7 +74,7 @@ class House:
     ) -> None:
         settings.check()
         self.place = place
-        self.count_games_elsewhere: Callable[[str], int] = _no_games
+        self.count_games_elsewhere: Callable[[str], int] = lambda _: 0
         self.settings = settings
         self._dealers = dealers
         self._secret = secret
@@ -387,8 +387,3 @@ class House:
 def no_such_game(game: Guid) -> RequestRefused:
     """Return the refusal of a request for a game that does not exist."""
     return RequestRefused(404, "holdem-8.4", f"found the game {game[:100]!r}; allowed: one of GET /games/")
-
-
-def _no_games(user: str) -> int:  # noqa: ARG001 -- see `House.count_games_elsewhere`
-    """Return the number of games of a user in other houses if there are none."""
-    return 0
