@@ -17,8 +17,9 @@ from croupier.web.config import DEFAULT_PORT
 
 if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
     from croupier.cluster.node import Node
+    from croupier.cluster.table_views import RoomElsewhere
     from croupier.web.cookies import SigningKeys
-    from croupier.web.rooms import RoomElsewhere, RoomEntry
+    from croupier.web.rooms import RoomEntry
     from croupier.web.server import WebServer
 
 ADMIN_TOKEN_VARIABLE: Final = "CROUPIER_ADMIN_TOKEN"  # noqa: S105 -- the name of a variable

@@ -18,12 +18,13 @@ from croupier.clients.identify import (
 )
 from croupier.clients.inbox import Inbox
 from croupier.clients.silence import SilenceWatch
+from croupier.core.client_session import ClientSession
 from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
 from croupier.core.logger import SilentLogger
 from croupier.core.presentation import Text
 from croupier.core.referee import HOUSE
-from croupier.core.room import HouseRoom, RoomClient
+from croupier.core.room import HouseRoom
 from croupier.core.session import HUNG_UP, Address, Drop, Effect, Event, Joined, Left, Notify, Settle, Submitted
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
@@ -61,7 +62,7 @@ class GameClient:
         self.hangup: ConnectionError | None = None
         self.address: Address = (host, room.port if port is None else port)
         self._options = room.options() if options is None else options
-        self.player: RoomClient[Any] = room.player(self._options, strict=strict, reply_timeout=answer_timeout)
+        self.player: ClientSession[Any, Any] = room.player(self._options, strict=strict, reply_timeout=answer_timeout)
         self._has_port = port is not None
         self.notify = notify
         self._strict = strict
@@ -213,7 +214,7 @@ class BlockingGameClient(BlockingProxy[GameClient]):
     receive = blocking(GameClient.receive)
     legal = ClientAttribute[Sequence[Any]]()
     nets = ClientAttribute[list[int]]()
-    player = ClientAttribute[RoomClient[Any]]()
+    player = ClientAttribute[ClientSession[Any, Any]]()
     address = ClientAttribute[Address]()
     last_received = ClientAttribute[str]()
 

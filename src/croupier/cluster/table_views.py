@@ -145,7 +145,7 @@ class TableViews:
 
 
 class RoomElsewhere:
-    """A room at the other nodes of a cluster; see `croupier.web.rooms.RoomElsewhere`."""
+    """A room at the other nodes of a cluster. Each node has a tag; `own_tag` is that of this one."""
 
     def __init__(self, node: Node, room: str) -> None:
         self.own_tag = _tag(node.process)
@@ -159,11 +159,14 @@ class RoomElsewhere:
 
     @property
     def newest_clients(self) -> Mapping[str, Sequence[Peer]]:
-        """The numbers of the newest clients, by the tag of their node."""
+        """The numbers of the newest clients of a house, the newest first, by the tag of their node."""
         return {_tag(process): peers for process, peers in self._node.clients_elsewhere(self._room).items()}
 
     def views(self, tag: str, peer: Peer) -> AsyncGenerator[TableView | None]:
-        """Yield the table of a client whenever it has changed, and None while its node does not answer."""
+        """Yield what everybody may see of a client's table whenever it has changed, and None while its node is silent.
+
+        The views end with the table, or when its node does not answer any more.
+        """
         processes = self._node.clients_elsewhere(self._room)
         return self._ask(next((each for each in processes if _tag(each) == tag), ""), peer)
 

@@ -1,8 +1,11 @@
 """The client's side of a house game: a session that plays and checks the house's messages as it goes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from croupier.core.bots import Bot
+from croupier.core.dealer import Luck
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import CLIENT, HOUSE, Disconnected, ExpectedReply, Referee, Sent, Verdict
 from croupier.core.rules import Seat
@@ -76,7 +79,7 @@ class LegalMessages[M](tuple[M, ...]):
         return super().__contains__(message) or self.accepts(message)
 
 
-class ClientSession[M, G: FinishedGame]:
+class ClientSession[M, G: FinishedGame](ABC):
     """The client's side of a conversation with a house. See `Session`.
 
     A Submitted event makes it send a message. Notify effects pass on the house's messages, its violations, and the end
@@ -107,6 +110,10 @@ class ClientSession[M, G: FinishedGame]:
     def legal(self) -> Sequence[M]:
         """The messages that may be sent now; none before the connection is open or after it is closed."""
         return self._legal_messages() if self._is_open else ()
+
+    @abstractmethod
+    def decide(self, bot: Bot[Any, Any], luck: Luck, game: int) -> M | None:
+        """The bot's next message, None while there is nothing to decide. `game` counts the games it has played."""
 
     @property
     def game(self) -> G | None:
@@ -169,10 +176,10 @@ class ClientSession[M, G: FinishedGame]:
         """The legal messages while the connection is open."""
         return self._referee.legal
 
-    def _note_received(self, message: M) -> None:
+    def _note_received(self, message: M) -> None:  # noqa: B027 -- most rooms note nothing
         """Called after a legal message of the house."""
 
-    def _note_sent(self, message: M) -> None:
+    def _note_sent(self, message: M) -> None:  # noqa: B027 -- as above
         """Called after a message of our own."""
 
     def _violation_messages(self, violation: Violation) -> Sequence[object]:  # noqa: ARG002 -- only some protocols report violations

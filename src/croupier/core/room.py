@@ -5,40 +5,15 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, Literal, Protocol
 
-from croupier.core.bots import Bot, BotSpec
+from croupier.core.bots import BotSpec
 from croupier.core.cards import Pack
-from croupier.core.client_session import ClientReferee
+from croupier.core.client_session import ClientReferee, ClientSession
 from croupier.core.deal_record import NetCheck
-from croupier.core.dealer import Dealer, Luck
+from croupier.core.dealer import Dealer
 from croupier.core.frames import FrameCodec
 from croupier.core.private_table import Purse
 from croupier.core.rules import Rules
-from croupier.core.session import Effect, Event, Peer, Session, Timeouts
-
-
-class RoomClient[M](Protocol):
-    """The client's side of a room: a session that knows its legal messages and can let a bot choose among them."""
-
-    is_exhausted: bool
-
-    @property
-    def is_broke(self) -> bool:
-        """Whether it is exhausted because the client has too few coins."""
-        ...
-
-    @property
-    def deadline(self) -> float | None: ...  # noqa: D102 -- as in Session
-
-    @property
-    def legal(self) -> Sequence[M]:
-        """The messages that may be submitted now; empty while the house has to act, and after the conversation."""
-        ...
-
-    def decide(self, bot: Bot[Any, Any], luck: Luck, game: int) -> M | None:
-        """The bot's next message, None while there is nothing to decide. `game` counts the games it has played."""
-        ...
-
-    def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]: ...  # noqa: D102 -- as in Session
+from croupier.core.session import Peer, Session, Timeouts
 
 
 class RefereeFactory(Protocol):
@@ -55,7 +30,7 @@ class RefereeFactory(Protocol):
 class ClientFactory(Protocol):
     """Makes the client's side of a room."""
 
-    def __call__(self, options: Any, *, strict: bool = False, reply_timeout: float = 30.0) -> RoomClient[Any]:
+    def __call__(self, options: Any, *, strict: bool = False, reply_timeout: float = 30.0) -> ClientSession[Any, Any]:
         """A client with these options; `strict` disables tolerances. `reply_timeout` is in seconds."""
         ...
 

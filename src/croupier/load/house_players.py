@@ -7,9 +7,10 @@ from typing import Any
 from croupier.clients.luck import make_luck
 from croupier.core.alarms import Alarms
 from croupier.core.bots import Bot
+from croupier.core.client_session import ClientSession
 from croupier.core.dealer import Luck
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.room import HouseRoom, RoomClient
+from croupier.core.room import HouseRoom
 from croupier.core.session import (
     Address,
     Closing,
@@ -44,7 +45,7 @@ class Player:
     bot: Bot[Any, Any]
     luck: Luck
     pace: Pace
-    client: RoomClient[Any] | None = None
+    client: ClientSession[Any, Any] | None = None
     message: Any = None
     due: float = 0.0
     waiting_since: float = 0.0

@@ -1,16 +1,16 @@
 """The rooms of a server as the web app opens seats in them."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from croupier.core.client_session import ClientSession
 from croupier.core.codec import SpanCodec
-from croupier.core.presentation import Presenter, TableView, Text, text, verbatim
+from croupier.core.presentation import Presenter, Text, text, verbatim
 from croupier.core.room import HouseRoom, Room
-from croupier.core.session import Address, Peer
+from croupier.core.session import Address
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
 from croupier.http.house_group import HouseGroup
@@ -18,6 +18,9 @@ from croupier.net.endpoint import Endpoint
 from croupier.observers.counters import RoomFigures
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.rooms.oldmaid.table.game import TableGame
+
+if TYPE_CHECKING:  # imported at run time only by nodes
+    from croupier.cluster.table_views import RoomElsewhere
 
 REPLY_TIMEOUT_SECONDS: Final = 86_400.0
 """The house is part of this server, and may wait for its store: its silence is never a fault."""
@@ -47,29 +50,6 @@ class OldMaidGames(Protocol):
         ...
 
 
-class RoomElsewhere(Protocol):
-    """A room at the other nodes of a cluster. Each node has a tag; `own_tag` is that of this one."""
-
-    own_tag: str
-
-    @property
-    def connection_count(self) -> int:
-        """The number of connections to the room there."""
-        ...
-
-    @property
-    def newest_clients(self) -> Mapping[str, Sequence[Peer]]:
-        """The numbers of the newest clients of a house, the newest first, by the tag of their node."""
-        ...
-
-    def views(self, tag: str, peer: Peer) -> AsyncGenerator[TableView | None]:
-        """Yield what everybody may see of a client's table whenever it has changed, and None while its node is silent.
-
-        The views end with the table, or when its node does not answer any more.
-        """
-        ...
-
-
 class RoomEntry(Struct, frozen=True):
     """A room of the server: `open_room` is what serves it, with these settings.
 
@@ -84,7 +64,7 @@ class RoomEntry(Struct, frozen=True):
     has_accounts: bool = False
     address: Address | None = None
     bots: tuple[str, ...] = ()
-    elsewhere: RoomElsewhere | None = None
+    elsewhere: "RoomElsewhere | None" = None
 
     @property
     def is_playable(self) -> bool:
