@@ -2,14 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from croupier.app.http_room import HttpRoom
-from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig
+from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig, is_stored, make_dealers, wanted_seeds
 from croupier.cluster.bus import BusUnavailable
-from croupier.core.dealer import Dealer
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
 from croupier.http.house_group import HouseGroup
@@ -19,12 +18,10 @@ from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.recording.seeds import Seeds
+from croupier.rooms.holdem.engine.ranks import load_tables
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.table.places import check_houses, user_guid
 from croupier.store.store import Store
-
-type DealerSource = Callable[[Seeds], Callable[[int], Dealer]]
-"""Returns the function that makes the dealers of hands, from the seeds of a room."""
 
 
 class HouseSource(NamedTuple):
@@ -40,51 +37,50 @@ async def open_holdem(
     room_config: RoomConfig,
     server_config: ServerConfig,
     context: RoomContext,
-    seeds: Seeds,
-    dealers: DealerSource,
-    *,
-    is_stored: bool,
 ) -> tuple[HttpRoom, Sequence[Address]]:
-    """Open the room. `seeds` are those of the command line.
+    """Open the room.
 
     Raises ValueError if a setting is invalid or contradicts the stored houses, OSError if the store or the address
     cannot be used.
     """
+    load_tables()  # now, because loading them at the first showdown would block all tables
     settings = room_config.settings
     settings.check()
     if server_config.houses is not None:
         check_houses(server_config.houses)
-    if not is_stored:
+    seeds = wanted_seeds(room_config, server_config)
+    if not is_stored(room_config, server_config):
         if server_config.houses not in {None, 1}:
             raise ValueError(f"found --houses {server_config.houses} without a store; allowed: 1, or a store")
-        source = _memory_source(room_config, seeds.with_secret(), dealers)
+        source = _memory_source(room_config, seeds.with_secret())
         room = await _open_room(source, room_config, server_config, context)
     else:
         wanted = JournalStart(seeds.seed, client_seed=seeds.client_seed, decks=seeds.decks, settings=settings)
-        async with _stored_source(wanted, server_config, context, dealers) as source:
+        async with _stored_source(wanted, room_config, server_config, context) as source:
             room = await _open_room(source, room_config, server_config, context)
     return room, [room.address]
 
 
-def _memory_source(room_config: RoomConfig, seeds: Seeds, dealers: DealerSource) -> HouseSource:
-    secret = seeds.server_seed(ROOM_NAME, 0)
+def _memory_source(room_config: RoomConfig, seeds: Seeds) -> HouseSource:
+    secret, dealers = seeds.server_seed(ROOM_NAME, 0), make_dealers(room_config.room, seeds)
 
     async def load(number: int) -> LoadedHouse:  # noqa: ARG001 -- there is only one
         clock = asyncio.get_running_loop().time
         now = clock()
-        return LoadedHouse(House(room_config.settings, dealers(seeds), secret, time.time() - now, now), clock)
+        return LoadedHouse(House(room_config.settings, dealers, secret, time.time() - now, now), clock)
 
     return HouseSource(load, secret)
 
 
 @asynccontextmanager
 async def _stored_source(
-    wanted: JournalStart, server_config: ServerConfig, context: RoomContext, dealers: DealerSource
+    wanted: JournalStart, room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> AsyncIterator[HouseSource]:
     """Open the store; it is closed if the context raises."""
 
     def build(start: JournalStart) -> House:
-        return House(start.settings, dealers(start), start.server_seed(ROOM_NAME, 0), place=start.place)
+        dealers = make_dealers(room_config.room, start)
+        return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0), place=start.place)
 
     async with context.shared_store.open_for(ROOM_NAME, shared=context.node is not None) as store:
         await store.watch_accounts()

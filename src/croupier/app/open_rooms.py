@@ -259,7 +259,7 @@ async def _open_house(
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
     new_session = room.house(room_config.settings, timeouts, server_config.strict)
-    dealers = _dealers(room, _wanted_seeds(room_config, server_config).with_secret())
+    dealers = make_dealers(room, wanted_seeds(room_config, server_config).with_secret())
     journal = _journal_mode(room_config, server_config)
     recorder = None
     make_session: Callable[[Peer, Dealer], Session[Any, Any]] = new_session
@@ -316,12 +316,8 @@ async def _open_holdem(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
     from croupier.app.holdem_room import open_holdem
-    from croupier.rooms.holdem.engine.ranks import load_tables
 
-    load_tables()  # now, because loading them at the first showdown would block all tables
-    seeds, dealers = _wanted_seeds(room_config, server_config), partial(_dealers, room_config.room)
-    stored = is_stored(room_config, server_config)
-    return await open_holdem(room_config, server_config, context, seeds, dealers, is_stored=stored)
+    return await open_holdem(room_config, server_config, context)
 
 
 async def _open_oldmaid(
@@ -336,9 +332,9 @@ async def _open_oldmaid(
     settings.check()
     codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)
     endpoint_options: Any = {"limits": server_config.limits, "refusal": [TABLE_FULL]}
-    seeds = _wanted_seeds(room_config, server_config)
+    seeds = wanted_seeds(room_config, server_config)
     if _journal_mode(room_config, server_config) == "off":
-        dealers = _dealers(room_config.room, seeds.with_secret())
+        dealers = make_dealers(room_config.room, seeds.with_secret())
         house = House(settings, dealers, idle=server_config.idle_seconds)
         table = SharedEndpoint(house, codec, log, observers=observers, **endpoint_options)
         return table, [await table.listen(server_config.host, room_config.port, tls_context)]
@@ -353,7 +349,7 @@ async def _open_oldmaid(
         start, journal, started_count, void_games = await open_journal(
             store, seeds, now, log, is_shared=node is not None
         )
-        dealers = _dealers(room_config.room, start)
+        dealers = make_dealers(room_config.room, start)
         house = House(settings, dealers, idle=server_config.idle_seconds, record_entries=True)
         house.restore(started_count, len(void_games), asyncio.get_running_loop().time())
         if void_games:
@@ -391,7 +387,7 @@ def _journal_mode(room_config: RoomConfig, server_config: ServerConfig) -> Journ
     return "async" if is_house else "durable"
 
 
-def _wanted_seeds(room_config: RoomConfig, server_config: ServerConfig) -> Seeds:
+def wanted_seeds(room_config: RoomConfig, server_config: ServerConfig) -> Seeds:
     """The seeds and decks of the command line.
 
     Raises OSError if the deck file cannot be read, ValueError if it is invalid.
@@ -399,7 +395,7 @@ def _wanted_seeds(room_config: RoomConfig, server_config: ServerConfig) -> Seeds
     return Seeds(server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config))
 
 
-def _dealers(room: Room, seeds: Seeds) -> Callable[[int], Dealer]:
+def make_dealers(room: Room, seeds: Seeds) -> Callable[[int], Dealer]:
     """Return the function that makes the dealer of a private table, or of a hand at shared tables."""
     return dealer_factory(
         partial(seeds.server_seed, room.name),

@@ -5,7 +5,7 @@ from math import inf
 from typing import NamedTuple
 
 from croupier.core.alarms import Alarms
-from croupier.core.dealer import Dealer, commitment
+from croupier.core.dealer import Dealer
 from croupier.core.session import (
     Closing,
     Commit,
@@ -100,13 +100,13 @@ class Hall[In, Out]:
         table = self._tables[peer] = HallTable(session, dealer)
         effects = session.on(event, now)
         self._set_alarm(peer, table, now)
-        return [Commit(peer, dealer.algorithm, commitment(dealer.server_seed)), *effects]
+        return [Commit.of(peer, dealer), *effects]
 
     def _on_left(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
         session, dealer = self._tables.pop(peer)
         self._alarms.remove(peer)
         effects = session.on(event, now)
-        return [*effects, Reveal(peer, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands)]
+        return [*effects, Reveal.of(peer, dealer)]
 
     def _on_timed_out(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         effects: list[Effect[Out]] = []

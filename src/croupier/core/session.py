@@ -8,10 +8,11 @@ BotFailed, Notify); observers of the session act on them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from msgspec import Struct
 
+from croupier.core.dealer import Dealer, commitment
 from croupier.core.errors import Violation
 
 type Peer = int
@@ -150,6 +151,11 @@ class Commit(Struct, frozen=True, gc=False):
     algorithm: str
     commitment: bytes
 
+    @classmethod
+    def of(cls, peer: Peer, dealer: Dealer) -> Self:
+        """Make the promise of a dealer."""
+        return cls(peer, dealer.algorithm, commitment(dealer.server_seed))
+
 
 class Reveal(Struct, frozen=True, gc=False):
     """The promised seed, after the last deal, and the number of hands dealt from it."""
@@ -159,6 +165,11 @@ class Reveal(Struct, frozen=True, gc=False):
     server_seed: bytes
     client_seed: bytes
     hands: int
+
+    @classmethod
+    def of(cls, peer: Peer, dealer: Dealer) -> Self:
+        """Reveal the seed of a dealer."""
+        return cls(peer, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands)
 
 
 class BotFailed(Struct, frozen=True, gc=False):

@@ -7,7 +7,7 @@ from time import time
 from typing import Any
 
 from croupier.core.codec import Codec
-from croupier.core.dealer import Dealer, commitment
+from croupier.core.dealer import Dealer
 from croupier.core.logger import Logger
 from croupier.core.session import (
     Commit,
@@ -179,9 +179,9 @@ def void_game_effects(game: TableGame, dealer: Dealer) -> Sequence[Effect[Any]]:
     """Return the effects by which observers learn of an interrupted game: its promise, its void result, its seed."""
     dealer.next_deck(CARD_COUNT)
     return (
-        Commit(game.number, dealer.algorithm, commitment(dealer.server_seed)),
+        Commit.of(game.number, dealer),
         HandFinished(game.number, game.nets, game),
-        Reveal(game.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
+        Reveal.of(game.number, dealer),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from croupier.core.alarms import Alarms
-from croupier.core.dealer import Dealer, commitment
+from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
 from croupier.core.session import (
@@ -262,7 +262,7 @@ class House:
         listed = Reply("ok", players=self._lobby.seat_waiting(game))
         self._running_games[number] = RunningGame(game, dealer, clients)
         self._alarms.set((False, number), now + self.settings.stuck_seconds)
-        effects: Effects = [Commit(number, dealer.algorithm, commitment(dealer.server_seed))]
+        effects: Effects = [Commit.of(number, dealer)]
         effects += [Send(client.peer, listed) for client in clients]
         for peer, messages in queued:
             for message in messages:
@@ -284,10 +284,7 @@ class House:
                 if game.is_inside[client.seat]:
                     client.idle_since = now  # idle time starts at the end of the game
                     self._schedule_idle_check(client)
-        return [
-            HandFinished(game.number, game.nets, game),
-            Reveal(game.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
-        ]
+        return [HandFinished(game.number, game.nets, game), Reveal.of(game.number, dealer)]
 
     def _void_game(self, running: RunningGame, reason: Violation, now: float) -> Effects:
         """Void a game and disconnect the clients that are still in it."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Self
 
-from croupier.core.dealer import Dealer, commitment
+from croupier.core.dealer import Dealer
 from croupier.core.rules import Seat
 from croupier.core.session import Commit, HandFinished, Reveal
 from croupier.rooms.holdem.cards import CARDS
@@ -69,7 +69,7 @@ class HandInPlay:
 
     def commit(self) -> Commit:
         """Return the dealer's commitment."""
-        return Commit(self.number, self._dealer.algorithm, commitment(self._dealer.server_seed))
+        return Commit.of(self.number, self._dealer)
 
     def finished(self, table: Guid, number: int) -> FinishedHand:
         """Return the hand as the finished one with this number at its table."""
@@ -78,8 +78,4 @@ class HandInPlay:
 
     def results(self, finished: FinishedHand, nets: tuple[int, ...]) -> tuple[HandFinished, Reveal]:
         """Return the result of the hand, and the seed of its deal."""
-        dealer = self._dealer
-        return (
-            HandFinished(self.number, nets, finished),
-            Reveal(self.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
-        )
+        return HandFinished(self.number, nets, finished), Reveal.of(self.number, self._dealer)
