@@ -31,7 +31,6 @@ from msgspec.json import decode, encode
 
 from cluster import Cluster
 from croupier.app.http_room import HttpRoom
-from croupier.app.local_houses import stored_house_loader
 from croupier.cluster.holdem_houses import HoldemHouses
 from croupier.cluster.lease import preferred_owner
 from croupier.cluster.messages import Forwarded, Position, Reply, decode_request
@@ -41,6 +40,7 @@ from croupier.core.dealer import dealer_factory
 from croupier.core.logger import SilentLogger
 from croupier.http.auth import Authenticator
 from croupier.http.house_group import HouseGroup
+from croupier.http.local_houses import stored_house_loader
 from croupier.http.stored_users import StoredUsers
 from croupier.net.event_loop import run
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
@@ -207,7 +207,7 @@ async def room_of(path: str) -> AsyncIterator[HttpRoom]:
         wanted = JournalStart(1, settings=Settings(stack=STACK, games_per_user=0, turn_seconds=600.0))
         start = await open_store_of_houses(store, wanted, 1)
         secret = start.server_seed(ROOM_NAME, 0)
-        group = HouseGroup(1, wanted.settings, lambda user: user_guid(secret, user))
+        group = HouseGroup(1, wanted.settings, lambda user: user_guid(secret, user), time.monotonic)
         load = stored_house_loader(store, start, wanted, build, SilentLogger())
         authenticator = Authenticator(StoredUsers(store))
         room = HttpRoom(group, load, wanted.settings, authenticator, SilentLogger(), store=store)

@@ -35,7 +35,7 @@ __all__ = ["TABLE", "Options", "Player"]
 
 
 class Player:
-    """The session of one game; each game needs a new Player. See `Session`, and `RoomClient` for `legal` and `decide`.
+    """The session of one game; each needs a new Player. See `Session`, and `ClientSession` for `legal` and `decide`.
 
     Peer 0 is the table, to which the caller connects. Connections that the player opens itself (Connect) have negative
     numbers, incoming ones positive numbers. Submitted(Pick) is the player's decision, Closing makes it leave, and
