@@ -1,27 +1,31 @@
 """Streams: only the newest version is sent, a browser that is gone is noticed, and too many streams are parked."""
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 
 import pytest
 
 from croupier.core.presentation import TableView, text
 from croupier.web.config import WebConfig
-from croupier.web.feed import END, HEARTBEAT, PARKED, Envelope, Feed, Snapshot, Subscription, format_event, send_events
+from croupier.web.feed import END, HEARTBEAT, PARKED, Feed, Snapshot, Subscription, format_event, send_events
 from croupier.web.seats import news
 from croupier.web.watching import DelayedFeed
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.web.app_fixture import Browser, Viewer, stream, web_app
 
 VIEW = TableView(title=text("A table"), seats=())
+SNAPSHOT = Snapshot(VIEW, (), 0.0)
 
 
-def snapshot(number: int) -> Snapshot:
-    return Snapshot(f"a-{number}", VIEW, (), (), 0.0)
+@pytest.fixture(autouse=True)
+def _same_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All feeds are the instance `a`."""
+    monkeypatch.setattr("croupier.web.feed.secrets.token_hex", lambda _: "a")
 
 
 def make_feed() -> Feed[Snapshot]:
-    return Feed(snapshot(1), lambda found, locale: Envelope(found.version, {"felt": locale}, "", None))
+    return Feed(SNAPSHOT, lambda _, locale: {"felt": locale})
 
 
 def view(subscription: Subscription, heartbeat_seconds: float = 60.0) -> Viewer:
@@ -34,7 +38,7 @@ def test_a_stream_starts_with_the_current_version_and_sends_the_next_ones(run: R
         feed = make_feed()
         viewer = view(feed.subscribe("en", ""))
         await viewer.wait_for(b'data: {"version":"a-1"')
-        feed.publish(snapshot(2))
+        feed.publish(SNAPSHOT)
         await viewer.wait_for(b"id: a-2\n")
         assert viewer.body.startswith(b"retry: 1000\n\nid: a-1\nevent: table\n")
         headers = dict(viewer.messages[0]["headers"])
@@ -62,8 +66,8 @@ def test_a_browser_that_does_not_read_costs_nothing_and_gets_the_newest_version(
         viewer = view(feed.subscribe("en", ""))
         await viewer.wait_for(b"a-1")
         viewer.reads.clear()
-        for number in range(2, 1500):
-            feed.publish(snapshot(number))
+        for _ in range(2, 1500):
+            feed.publish(SNAPSHOT)
             await asyncio.sleep(0)
         viewer.reads.set()
         await viewer.wait_for(b"id: a-1499\n")
@@ -77,7 +81,7 @@ def test_a_stream_ends_after_the_last_version(run: Run) -> None:
     async def main() -> None:
         feed = make_feed()
         viewer = view(feed.subscribe("en", ""))
-        feed.publish(snapshot(2))
+        feed.publish(SNAPSHOT)
         feed.end()
         await asyncio.wait_for(viewer.task, TIMEOUT_SECONDS)
         assert viewer.body.endswith(format_event(feed.envelope("en")) + END)
@@ -88,10 +92,10 @@ def test_a_stream_ends_after_the_last_version(run: Run) -> None:
 
 def test_an_error_while_rendering_is_not_hidden(run: Run) -> None:
     async def main() -> None:
-        def fail(found: Snapshot, locale: str) -> Envelope:
+        def fail(found: Snapshot, locale: str) -> Mapping[str, str]:
             raise ValueError(locale)
 
-        viewer = view(Feed(snapshot(1), fail).subscribe("en", ""))
+        viewer = view(Feed(SNAPSHOT, fail).subscribe("en", ""))
         with pytest.raises(ValueError, match="en"):
             await viewer.task
 
@@ -102,11 +106,11 @@ def test_a_feed_is_rendered_once_for_each_locale(run: Run) -> None:
     async def main() -> None:
         rendered: list[str] = []
 
-        def render(found: Snapshot, locale: str) -> Envelope:
+        def render(found: Snapshot, locale: str) -> Mapping[str, str]:
             rendered.append(f"{found.version} {locale}")
-            return Envelope(found.version, {}, "", None)
+            return {}
 
-        feed = Feed(snapshot(1), render)
+        feed = Feed(SNAPSHOT, render)
         viewers = [view(feed.subscribe(locale, "")) for locale in ("en", "ca", "en", "en")]
         for viewer in viewers:
             await viewer.wait_for(b"a-1")
@@ -120,13 +124,13 @@ def test_the_time_that_is_left_is_counted_without_rendering_again(run: Run) -> N
     async def main() -> None:
         rendered: list[str] = []
 
-        def render(found: Snapshot, locale: str) -> Envelope:
+        def render(found: Snapshot, locale: str) -> Mapping[str, str]:
             rendered.append(locale)
-            return Envelope(found.version, {}, "", found.seconds_left(found.taken_at))
+            return {}
 
         now = asyncio.get_running_loop().time()
         timed = TableView(title=text("A table"), seats=(), deadline=75.0)
-        feed = Feed(Snapshot("a-1", timed, (), (), now - 25.0), render)
+        feed = Feed(Snapshot(timed, (), now - 25.0), render)
         for _ in range(500):
             before = asyncio.get_running_loop().time()
             left = feed.envelope("en").deadline
@@ -144,17 +148,17 @@ def test_a_delayed_feed_shows_versions_in_order_and_leaves_out_the_oldest_if_the
     monkeypatch.setattr("croupier.web.watching.MAX_DELAYED", 3)
 
     async def main() -> None:
-        feed = DelayedFeed(snapshot(1), lambda found, locale: Envelope(found.version, {}, "", None), 0.01)
+        feed = DelayedFeed(SNAPSHOT, lambda found, _: {"taken": f"at {found.taken_at:g}"}, 0.01)
         viewer = view(feed.subscribe("en", ""))
         await viewer.wait_for(b"a-1")
         for number in range(2, 7):
-            feed.publish(snapshot(number))
+            feed.publish(Snapshot(VIEW, (), float(number)))
         assert feed.snapshot.version == "a-1"
         feed.end()
         await asyncio.wait_for(viewer.task, TIMEOUT_SECONDS)
-        assert feed.snapshot.version == "a-6"
+        assert feed.snapshot.taken_at == 6
         assert viewer.body.endswith(END)
-        assert b"a-2" not in viewer.body
+        assert b"at 2" not in viewer.body
 
     run(main())
 

@@ -21,7 +21,8 @@ from croupier.store.records import StoreUnavailable
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import client_address
-from croupier.web.render import Renderer, request_locale, translator
+from croupier.web.locales import translator
+from croupier.web.render import Renderer, request_locale
 from croupier.web.security import count_action, read_form
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes

@@ -1,6 +1,6 @@
 """The page of a tournament: the report of the arena, rendered again while its chunks arrive, and its endpoints."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from time import thread_time
 from typing import Any, Final, NamedTuple
 
@@ -14,10 +14,10 @@ from croupier.arena.report.summary import Report, headline
 from croupier.arena.schedule import count_pairings
 from croupier.arena.tournament import Tournament
 from croupier.core.html_page import html_text
-from croupier.core.presentation import Text, grouped, text, verbatim
+from croupier.core.presentation import grouped, text, verbatim
 from croupier.rooms import find_room
-from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
-from croupier.web.render import Renderer, translator
+from croupier.web.feed import Feed, FeedSnapshot
+from croupier.web.render import Renderer
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.secret_site import passes_step
 from croupier.web.streams import FeedStream, Streams
@@ -42,7 +42,6 @@ class ReportSnapshot(FeedSnapshot, frozen=True):
     pairings: int = 0
     steps: int = 0
     is_running: bool = True
-    news: Sequence[Text] = ()
 
 
 class MadeReport(NamedTuple):
@@ -77,8 +76,7 @@ class TournamentPage:
         self._pairings = count_pairings(plan.schedule, len(plan.bots))
         self._renderer = renderer
         self._streams = streams
-        self._versions = Versions()
-        start = ReportSnapshot(self._versions.next(), room.title, dict.fromkeys(SECTIONS, ""))
+        start = ReportSnapshot(room.title, dict.fromkeys(SECTIONS, ""))
         self.feed = Feed(start, self._render)
 
     def publish(self, made: MadeReport) -> None:
@@ -86,7 +84,6 @@ class TournamentPage:
         is_news = passes_step(self.feed.snapshot.steps, made.steps, STEPS * self._pairings)
         self.feed.publish(
             ReportSnapshot(
-                self._versions.next(),
                 made.title,
                 made.sections,
                 hands=made.hands,
@@ -99,9 +96,7 @@ class TournamentPage:
     def end(self) -> None:
         """Publish that the tournament is over, and end all streams."""
         if not self.feed.is_over:
-            news = [text("The tournament is over.")]
-            version = self._versions.next()
-            self.feed.publish(replace(self.feed.snapshot, version=version, is_running=False, news=news))
+            self.feed.publish(replace(self.feed.snapshot, is_running=False, news=[text("The tournament is over.")]))
             self.feed.end()
 
     def show(self, request: Request) -> Response:
@@ -139,14 +134,13 @@ class TournamentPage:
             "is_sure": self.plan.until_sure,
         }
 
-    def _render(self, snapshot: ReportSnapshot, locale: str) -> Envelope:
+    def _render(self, snapshot: ReportSnapshot, locale: str) -> Mapping[str, str]:
         """Render a part for the headline, the status and each section: what does not change is not replaced."""
-        parts = {
+        return {
             "headline": html_text(snapshot.title),
             **self._renderer.parts(["arena_status"], locale, self._status(snapshot)),
             **snapshot.sections,
         }
-        return Envelope(snapshot.version, parts, " ".join(map(translator(locale), snapshot.news)), None)
 
 
 def make_report(tournament: Tournament) -> MadeReport:

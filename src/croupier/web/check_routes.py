@@ -18,7 +18,8 @@ from croupier.web.checks import STOPPED, CheckRun, Checks, TooManyRuns
 from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.lobby import client_address
-from croupier.web.render import Renderer, request_locale, translator
+from croupier.web.locales import translator
+from croupier.web.render import Renderer, request_locale
 from croupier.web.rooms import RoomEntry, RoomName, room_title
 from croupier.web.security import count_action, read_form
 from croupier.web.streams import FeedStream, Streams

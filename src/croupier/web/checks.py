@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -18,8 +18,8 @@ from croupier.core.room import Room
 from croupier.net.event_loop import start_task, wait_tasks
 from croupier.web.check_targets import CheckTarget
 from croupier.web.config import WebConfig
-from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
-from croupier.web.render import Renderer, translator
+from croupier.web.feed import Feed, FeedSnapshot
+from croupier.web.render import Renderer
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.seats import SERVER_CLOSING
 
@@ -44,11 +44,10 @@ class TooManyRuns(Refused):
 
 
 class RunSnapshot(FeedSnapshot, frozen=True):
-    """A run at one moment. `note` says why it has ended early; `news` is announced."""
+    """A run at one moment. `note` says why it has ended early."""
 
     state: RunState
     note: Text | None = None
-    news: Sequence[Text] = ()
 
 
 class CheckRun:
@@ -64,12 +63,11 @@ class CheckRun:
         self.csrf = csrf
         self._renderer = renderer
         self._log = log
-        self._versions = Versions()
         self._command = [sys.executable, "-P", "-m", "croupier.conformance.live", room.name, *target.arguments]
         self._end_reason: Text | None = None
         self.over = asyncio.Event()
         self.process: asyncio.subprocess.Process | None = None
-        self.feed = Feed(RunSnapshot(self._versions.next(), RunState(total=0)), self._render)
+        self.feed = Feed(RunSnapshot(RunState(total=0)), self._render)
 
     @property
     def is_running(self) -> bool:
@@ -145,12 +143,10 @@ class CheckRun:
         news = [] if len(state.causes) <= len(self.state.causes) else [found_sentence(state)]
         if not state.is_running:
             news = [note or verbatim(state.verdict)]
-        self.feed.publish(RunSnapshot(self._versions.next(), state, note, news))
+        self.feed.publish(RunSnapshot(state, note, news=news))
 
-    def _render(self, snapshot: RunSnapshot, locale: str) -> Envelope:
-        say = " ".join(map(translator(locale), snapshot.news))
-        parts = self._renderer.parts(PARTS, locale, self.context(snapshot))
-        return Envelope(snapshot.version, parts, say, None)
+    def _render(self, snapshot: RunSnapshot, locale: str) -> Mapping[str, str]:
+        return self._renderer.parts(PARTS, locale, self.context(snapshot))
 
 
 class Checks:

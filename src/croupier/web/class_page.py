@@ -1,6 +1,6 @@
 """The live page of a room in a matrix: its states, and the feed of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -9,8 +9,8 @@ from croupier.conformance.matrix.cells import LOOKS, Cell
 from croupier.conformance.matrix.standings import Results
 from croupier.core.presentation import Text, text
 from croupier.web.class_view import BLAME_TEXTS, KIND_TEXTS, RUNNING, RUNNING_SIGN, RUNNING_TEXT, GridPlan, GridView
-from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
-from croupier.web.render import Renderer, translator
+from croupier.web.feed import Feed, FeedSnapshot
+from croupier.web.render import Renderer
 from croupier.web.rooms import RoomName
 from croupier.web.secret_site import passes_step
 
@@ -37,7 +37,6 @@ class GridSnapshot(FeedSnapshot, frozen=True):
     state: MatrixState
     grid: GridView
     done: int = 0
-    news: Sequence[Text] = ()
 
 
 class GridPage:
@@ -47,15 +46,14 @@ class GridPage:
         self.room = room
         self.plan = plan
         self._renderer = renderer
-        self._versions = Versions()
-        self.feed = Feed(GridSnapshot(self._versions.next(), state, plan.view(state.results, ())), self._render)
+        self.feed = Feed(GridSnapshot(state, plan.view(state.results, ())), self._render)
 
     def publish(self, state: MatrixState) -> None:
         """Publish a state; the last one ends the feed."""
         done = sum(cell.room == self.plan.room for cell in state.results.cells)
         news = self._news(state, done)
         grid = self.plan.view(state.results, state.running)
-        self.feed.publish(GridSnapshot(self._versions.next(), state, grid, done, news))
+        self.feed.publish(GridSnapshot(state, grid, done, news=news))
         if not state.is_running:
             self.feed.end()
 
@@ -88,12 +86,10 @@ class GridPage:
             return []
         return [text("{done} of {total} cells", done=done, total=self.plan.total)]
 
-    def _render(self, snapshot: GridSnapshot, locale: str) -> Envelope:
+    def _render(self, snapshot: GridSnapshot, locale: str) -> Mapping[str, str]:
         """Render a part for the status, each cell and each score: what does not change is not replaced."""
-        parts = {
+        return {
             **self._renderer.parts(["class_status"], locale, self.context(snapshot)),
             **{cell.id: self._renderer.part("cell", locale, {"cell": cell}) for cell in snapshot.grid.cells},
             **snapshot.grid.scores,
         }
-        say = " ".join(map(translator(locale), snapshot.news))
-        return Envelope(snapshot.version, parts, say, None)

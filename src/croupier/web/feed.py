@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from itertools import count
 from typing import Any, Final
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from starlette.types import Receive, Send
 from croupier.core.presentation import TableView, Text
 from croupier.net.event_loop import wait_set
 from croupier.web.frames import FrameView
+from croupier.web.locales import translator
 
 RETRY_MILLISECONDS: Final = 1000
 """The pause of a browser before it opens an interrupted stream again; browsers would choose up to 3 seconds."""
@@ -31,27 +33,11 @@ END: Final = b"event: end\ndata: \n\n"
 """Nothing more will happen."""
 
 
-class Versions:
-    """The versions of one feed: an instance, which no other feed has, and a number that increases."""
+class FeedSnapshot(Struct, frozen=True, kw_only=True):
+    """What a feed shows at one moment, of a table for example. Its feed announces the news, and sets the version."""
 
-    def __init__(self) -> None:
-        self._instance = secrets.token_hex(INSTANCE_BYTES)
-        self._number = 0
-
-    def next(self) -> str:
-        """Return the next version.
-
-        >>> Versions().next().endswith("-1")
-        True
-        """
-        self._number += 1
-        return f"{self._instance}-{self._number}"
-
-
-class FeedSnapshot(Struct, frozen=True):
-    """What a feed shows at one moment, of a table for example. Its version is one of `Versions`."""
-
-    version: str
+    news: Sequence[Text] = ()
+    version: str = ""
 
     def seconds_left(self, now: float) -> float | None:  # noqa: ARG002 -- for tables
         """Return the seconds left for the next action, None without a limit."""
@@ -59,14 +45,13 @@ class FeedSnapshot(Struct, frozen=True):
 
 
 class Snapshot(FeedSnapshot, frozen=True):
-    """A table at one moment: its view, the frames of the viewer's connection, and what is new.
+    """A table at one moment: its view, and the frames of the viewer's connection.
 
     `taken_at` is the time of the event loop at which the view was made; its `deadline` counts from there.
     """
 
     view: TableView
     frames: Sequence[FrameView]
-    news: Sequence[Text]
     taken_at: float
 
     def seconds_left(self, now: float) -> float | None:
@@ -84,8 +69,8 @@ class Envelope(Struct, frozen=True):
     deadline: float | None
 
 
-type RenderEnvelope = Callable[[Snapshot, str], Envelope]
-"""Renders a snapshot of a table in a locale."""
+type RenderTable = Callable[[Snapshot, str], Mapping[str, str]]
+"""Renders the parts of a table in a locale."""
 
 
 class Subscription:
@@ -130,25 +115,27 @@ class Subscription:
 class Feed[S: FeedSnapshot]:
     """The current snapshot, of a table for example; slow subscribers skip snapshots.
 
-    It is rendered on demand, once for each locale.
+    Its version is the instance of the feed, which no other feed has, and a number that increases. It is rendered on
+    demand, once for each locale.
     """
 
-    def __init__(self, snapshot: S, render: Callable[[S, str], Envelope]) -> None:
-        self.snapshot = snapshot
+    def __init__(self, snapshot: S, render: Callable[[S, str], Mapping[str, str]]) -> None:
         self.is_over = False
         self.subscriptions: set[Subscription] = set()
+        self._instance = secrets.token_hex(INSTANCE_BYTES)
+        self._numbers = count(1)
         self._render = render
-        self._envelopes: dict[str, Envelope] = {}
+        self._rendered: dict[str, Mapping[str, str]] = {}
+        self._show(snapshot)
 
     def publish(self, snapshot: S) -> None:
         """Replace the snapshot, and wake the subscribers."""
-        self.snapshot = snapshot
-        self._envelopes.clear()
+        self._show(snapshot)
         self._wake()
 
     def forget_rendered(self) -> None:
         """Render the snapshot again for the next browser: what its page contains has changed."""
-        self._envelopes.clear()
+        self._rendered.clear()
 
     def end(self) -> None:
         """End all streams after the last snapshot."""
@@ -157,12 +144,12 @@ class Feed[S: FeedSnapshot]:
 
     def envelope(self, locale: str) -> Envelope:
         """Return the current snapshot, rendered in a locale, with the seconds that are left now."""
-        envelope = self._envelopes.get(locale)
-        if envelope is None:
-            envelope = self._envelopes[locale] = self._render(self.snapshot, locale)
-        if envelope.deadline is None:
-            return envelope
-        return replace(envelope, deadline=self.snapshot.seconds_left(asyncio.get_running_loop().time()))
+        snapshot = self.snapshot
+        if locale not in self._rendered:
+            self._rendered[locale] = self._render(snapshot, locale)
+        say = " ".join(map(translator(locale), snapshot.news))
+        deadline = snapshot.seconds_left(asyncio.get_running_loop().time())
+        return Envelope(snapshot.version, self._rendered[locale], say, deadline)
 
     def subscribe(self, locale: str, since: str) -> Subscription:
         """Begin a subscription of a browser that has the version `since`. Call `unsubscribe` at its end."""
@@ -173,6 +160,10 @@ class Feed[S: FeedSnapshot]:
     def unsubscribe(self, subscription: Subscription) -> None:
         """End a subscription."""
         self.subscriptions.discard(subscription)
+
+    def _show(self, snapshot: S) -> None:
+        self.snapshot = replace(snapshot, version=f"{self._instance}-{next(self._numbers)}")
+        self._rendered.clear()
 
     def _wake(self) -> None:
         for subscription in self.subscriptions:

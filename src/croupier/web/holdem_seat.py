@@ -33,7 +33,7 @@ from croupier.rooms.holdem.wire import (
     Queued,
     RequestRefused,
 )
-from croupier.web.feed import RenderEnvelope
+from croupier.web.feed import RenderTable
 from croupier.web.holdem_games import follow_game, with_absent_people
 from croupier.web.rest_bytes import answer_bytes, request_bytes, response_bytes
 from croupier.web.seats import LEFT, Seat
@@ -75,7 +75,7 @@ class HoldemSeat(Seat):
     The frames are the requests and responses that the REST service would carry.
     """
 
-    def __init__(self, service: HouseGroup, user: str, game: Guid, player: Guid, render: RenderEnvelope) -> None:
+    def __init__(self, service: HouseGroup, user: str, game: Guid, player: Guid, render: RenderTable) -> None:
         self.game = game
         self._service = service
         self._user = user
@@ -91,7 +91,7 @@ class HoldemSeat(Seat):
 
     @classmethod
     async def join(
-        cls, service: HouseGroup, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
+        cls, service: HouseGroup, user: str, game: Guid | None, render: Callable[[Guid], RenderTable]
     ) -> "HoldemSeat":
         """Take a seat in a game, or in a new one, or a place in its queue. Raises SeatRefused."""
         answer = await service.execute(Open(user, is_person=True) if game is None else Join(user, game, is_person=True))
@@ -101,7 +101,7 @@ class HoldemSeat(Seat):
         return cls(service, user, answer.game, answer.guid, render(answer.game))
 
     @classmethod
-    def resume(cls, service: HouseGroup, user: str, game: Guid, render: RenderEnvelope) -> "HoldemSeat | None":
+    def resume(cls, service: HouseGroup, user: str, game: Guid, render: RenderTable) -> "HoldemSeat | None":
         """Return to the seat of a user in a game; None if the user has none there."""
         found = service.views.game(game)
         player = None if found is None else found.shown.guids.get(user)

@@ -1,10 +1,10 @@
 """The lobby as it changes: who plays in the rooms, and which public tables there are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from croupier.net.timer import Timer
-from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
+from croupier.web.feed import Feed, FeedSnapshot
 from croupier.web.render import Renderer
 from croupier.web.rooms import RoomView
 from croupier.web.watching import PublicTable
@@ -26,9 +26,8 @@ class LiveLobby:
     def __init__(self, renderer: Renderer, public_tables: Callable[[], Sequence[PublicTable]]) -> None:
         self._renderer = renderer
         self._public_tables = public_tables
-        self._versions = Versions()
         self._timer = Timer()
-        self.feed = Feed(LobbySnapshot(self._versions.next(), (), ()), self._envelope)
+        self.feed = Feed(LobbySnapshot((), ()), self._render)
 
     def refresh(self) -> LobbySnapshot:
         """Return the lobby as it is now, and publish it if it has changed."""
@@ -36,7 +35,7 @@ class LiveLobby:
         rooms = [room for room in self._renderer.rooms if room.is_playable]
         tables = self._public_tables()
         if (rooms, tables) != (shown.rooms, shown.tables):
-            self.feed.publish(LobbySnapshot(self._versions.next(), rooms, tables))
+            self.feed.publish(LobbySnapshot(rooms, tables))
         return self.feed.snapshot
 
     def follow(self) -> None:
@@ -54,9 +53,9 @@ class LiveLobby:
             self.refresh()
             self._timer.set(REFRESH_SECONDS, self._tick)
 
-    def _envelope(self, snapshot: LobbySnapshot, locale: str) -> Envelope:
+    def _render(self, snapshot: LobbySnapshot, locale: str) -> Mapping[str, str]:
         counts = {
             f"count-{room.name}": self._renderer.part("player_count", locale, {"room": room}) for room in snapshot.rooms
         }
         tables = self._renderer.part("tables", locale, {"tables": snapshot.tables})
-        return Envelope(snapshot.version, {**counts, "tables": tables}, "", None)
+        return {**counts, "tables": tables}

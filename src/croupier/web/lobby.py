@@ -16,7 +16,8 @@ from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.holdem_seat import SeatRefused
 from croupier.web.live_lobby import LiveLobby
-from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
+from croupier.web.locales import translator
+from croupier.web.render import Renderer, json_response, request_locale, wants_json
 from croupier.web.seating import Seating
 from croupier.web.security import count_action, read_form
 from croupier.web.streams import FeedStream, Streams

@@ -1,8 +1,12 @@
 """Languages of the web app: which of the installed catalogues a browser gets."""
 
-from croupier.core.languages import DEFAULT_LOCALE, catalogue, first_locale, locales
+from collections.abc import Callable
+from functools import cache
 
-__all__ = ["DEFAULT_LOCALE", "catalogue", "choose_locale", "locales"]
+from croupier.core.languages import DEFAULT_LOCALE, catalogue, first_locale, locales
+from croupier.core.presentation import Text
+
+__all__ = ["DEFAULT_LOCALE", "catalogue", "choose_locale", "locales", "translator"]
 
 
 def choose_locale(chosen: str | None, accept_language: str) -> str:
@@ -14,6 +18,13 @@ def choose_locale(chosen: str | None, accept_language: str) -> str:
     wanted = [] if chosen is None else [chosen]
     wanted += [language for _, language in sorted(map(_weigh, accept_language.split(",")), key=lambda each: -each[0])]
     return first_locale(wanted)
+
+
+@cache
+def translator(locale: str) -> Callable[[Text], str]:
+    """Return a function that translates texts into a language."""
+    translations = catalogue(locale)
+    return lambda text: text.translate(translations)
 
 
 def _weigh(element: str) -> tuple[float, str]:

@@ -21,8 +21,9 @@ from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys, Visitor, set_cookie
 from croupier.web.lobby import client_address
+from croupier.web.locales import translator
 from croupier.web.logins import Logins
-from croupier.web.render import Renderer, request_locale, translator
+from croupier.web.render import Renderer, request_locale
 from croupier.web.security import read_form
 from croupier.web.tables import Tables
 

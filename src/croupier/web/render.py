@@ -1,7 +1,6 @@
 """Pages and parts of pages as HTML, in the language of the browser."""
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -12,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from croupier.core.presentation import Text, grouped, text
-from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
-from croupier.web.locales import catalogue, choose_locale, locales
+from croupier.web.feed import RenderTable, Snapshot
+from croupier.web.locales import catalogue, choose_locale, locales, translator
 from croupier.web.rooms import RoomEntry, RoomView, room_view
 from croupier.web.static_files import static_files
 
@@ -84,15 +83,9 @@ class Renderer:
         """Render a part of a page."""
         return environment(locale).get_template(f"parts/{name}.html").render(**context, pages=self.pages)
 
-    def table(self, page: "TablePage") -> RenderEnvelope:
-        """Return what renders a table that has changed for browsers. It is called on the event loop."""
-
-        def render(snapshot: Snapshot, locale: str) -> Envelope:
-            parts = self.parts(PARTS, locale, page.context(snapshot))
-            say = " ".join(map(translator(locale), snapshot.news))
-            return Envelope(snapshot.version, parts, say, snapshot.seconds_left(asyncio.get_running_loop().time()))
-
-        return render
+    def table(self, page: "TablePage") -> RenderTable:
+        """Return what renders a table that has changed for browsers."""
+        return lambda snapshot, locale: self.parts(PARTS, locale, page.context(snapshot))
 
     def _context(self, request: Request) -> dict[str, Any]:
         return {
@@ -137,13 +130,6 @@ def environment(locale: str) -> Environment:
         t=translator(locale), grouped=grouped, static=static_files().url, locale=locale, locales=locales()
     )
     return made
-
-
-@cache
-def translator(locale: str) -> Callable[[Text], str]:
-    """Return a function that translates texts into a language."""
-    translations = catalogue(locale)
-    return lambda text: text.translate(translations)
 
 
 def wants_json(request: Request) -> bool:

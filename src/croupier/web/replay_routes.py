@@ -17,8 +17,9 @@ from croupier.replay.deals import Deal
 from croupier.rooms import ROOMS
 from croupier.store.records import StoreUnavailable
 from croupier.web.feed import Envelope
+from croupier.web.locales import translator
 from croupier.web.records import Record, Records
-from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
+from croupier.web.render import Renderer, json_response, request_locale, wants_json
 from croupier.web.replay_page import ReplayPage
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.transcript_replay import transcript_page

@@ -25,7 +25,7 @@ from croupier.rooms.oldmaid.ring.player_events import PlayerFinished
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Message
 from croupier.web.bot_programs import BotPrograms
-from croupier.web.feed import RenderEnvelope
+from croupier.web.feed import RenderTable
 from croupier.web.frames import FrameCodec
 from croupier.web.rooms import BOTS_AFTER_SECONDS
 from croupier.web.seats import LEFT, Seat
@@ -128,7 +128,7 @@ class RingSeat(Seat):
     with the first of `nicks` that the table accepts: no two players of a game have the same one (oldmaid-3.8).
     """
 
-    def __init__(self, lobby: RingLobby, nicks: Sequence[str], render: RenderEnvelope) -> None:
+    def __init__(self, lobby: RingLobby, nicks: Sequence[str], render: RenderTable) -> None:
         self._lobby = lobby
         self._nicks = nicks
         self._presenter = OldMaidPresenter()

@@ -9,7 +9,7 @@ from typing import Any, Final
 from croupier.core.errors import Violation
 from croupier.core.presentation import TableCommand, TableView, Text, new_items, text
 from croupier.core.session import Address
-from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
+from croupier.web.feed import Feed, RenderTable, Snapshot
 from croupier.web.frames import MAX_FRAMES, FrameView, message_frame
 from croupier.web.house_connection import HouseConnection
 from croupier.web.rooms import HouseEntry
@@ -35,9 +35,8 @@ class Seat(ABC):
     `on_over` is called when nothing more will happen at the seat. `close_reason` is shown when the house closes it.
     """
 
-    def __init__(self, render: RenderEnvelope, max_frames: int = MAX_FRAMES) -> None:
+    def __init__(self, render: RenderTable, max_frames: int = MAX_FRAMES) -> None:
         self._loop = asyncio.get_running_loop()
-        self._versions = Versions()
         self._frames: deque[FrameView] = deque(maxlen=max_frames)
         self._frame_count = 0
         self._publish_timer: asyncio.Handle | None = None
@@ -145,7 +144,7 @@ class Seat(ABC):
 
     def _snapshot(self, before: TableView | None = None) -> Snapshot:
         view = self._view()
-        return Snapshot(self._versions.next(), view, (*self._frames,), news(before, view), self._loop.time())
+        return Snapshot(view, (*self._frames,), self._loop.time(), news=news(before, view))
 
 
 def news(before: TableView | None, view: TableView) -> Sequence[Text]:
@@ -170,7 +169,11 @@ class HouseSeat(Seat):
     """A seat against a house, through a connection of its own to the room's endpoint; see `HouseConnection`."""
 
     def __init__(
-        self, entry: HouseEntry, address: Address | None, certificate: dict[str, Any] | None, render: RenderEnvelope
+        self,
+        entry: HouseEntry,
+        address: Address | None,
+        certificate: dict[str, Any] | None,
+        render: RenderTable,
     ) -> None:
         self._entry = entry
         self._client = address, certificate

@@ -12,7 +12,7 @@ from croupier.core.presentation import TableView, Text, text
 from croupier.core.session import Observer
 from croupier.net.endpoint import Endpoint
 from croupier.net.timer import Timer
-from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
+from croupier.web.feed import Feed, RenderTable, Snapshot
 from croupier.web.rooms import RoomEntry
 from croupier.web.seats import news
 
@@ -92,7 +92,7 @@ class DelayedFeed(Feed[Snapshot]):
     At most MAX_DELAYED snapshots wait; then the oldest one is left out, and its news are those of the next one.
     """
 
-    def __init__(self, snapshot: Snapshot, render: RenderEnvelope, delay_seconds: float) -> None:
+    def __init__(self, snapshot: Snapshot, render: RenderTable, delay_seconds: float) -> None:
         super().__init__(snapshot, render)
         self._delay_seconds = delay_seconds
         self._waiting: deque[tuple[float, Snapshot | None]] = deque()
@@ -145,10 +145,9 @@ class WatchedTable:
     Watchers see the newest view every PUBLISH_SECONDS. With a delay, the first view is empty until the delay is over.
     """
 
-    def __init__(self, source: TableSource, render: RenderEnvelope, delay_seconds: float) -> None:
+    def __init__(self, source: TableSource, render: RenderTable, delay_seconds: float) -> None:
         self._source = source
         self._loop = asyncio.get_running_loop()
-        self._versions = Versions()
         first = TableView(title=source.title, seats=()) if delay_seconds else source.view()
         self._last = self._snapshot(None, first)
         self.feed = DelayedFeed(self._last, render, delay_seconds)
@@ -171,10 +170,10 @@ class WatchedTable:
             self.feed.publish(self._last)
 
     def _snapshot(self, before: TableView | None, view: TableView) -> Snapshot:
-        return Snapshot(self._versions.next(), view, (), news(before, view), self._loop.time())
+        return Snapshot(view, (), self._loop.time(), news=news(before, view))
 
 
-type MakeRender = Callable[[RoomEntry, str], RenderEnvelope]
+type MakeRender = Callable[[RoomEntry, str], RenderTable]
 """Makes what renders the table of a room with an id."""
 
 
