@@ -3,22 +3,26 @@
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from croupier.arena.baselines.kuhn import Policy
 from croupier.arena.leaks import Leak
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
 from croupier.rooms.kuhn.bots import equilibrium_bot
 from croupier.rooms.kuhn.rules import (
     BETTING_TREE,
     CARDS,
-    START_STATE,
+    DEALS,
+    KUHN,
     BettingHistory,
     KuhnAction,
     KuhnState,
     Move,
     View,
 )
+from croupier.strategy.best_response import sequence_values
+from croupier.strategy.game_tree import GameTree, realization_plan
 
 VERBS: Final[Mapping[KuhnAction, str]] = {"CHK": "checks", "BET": "bets", "CAL": "calls", "FLD": "folds"}
 SITUATIONS: Final[Mapping[BettingHistory, str]] = {
@@ -66,29 +70,23 @@ def estimated_policy(choices: Mapping[Choice, int], seat: Seat) -> Policy:
     return policy
 
 
+@cache
+def kuhn_tree() -> GameTree:
+    """The game tree, made once in each process."""
+    return GameTree(KUHN)
+
+
 def choice_costs(seat: Seat, opponent: Policy) -> Mapping[Choice, Fraction]:
     """For every choice of a seat, the coins that it wins less than a best response to the opponent from there on."""
-    best: dict[View, KuhnAction] = {}
+    tree = kuhn_tree()
+    values = sequence_values(tree, seat, realization_plan(tree, 1 - seat, dict(opponent.items())))
     costs: dict[Choice, Fraction] = {}
-    own = [(history, actions) for history, (turn, actions) in BETTING_TREE.items() if turn == seat]
-    for history, actions in sorted(own, key=lambda each: -len(each[0])):  # the last decisions first
-        for card in CARDS:
-            view = View(card, history)
-            states = [state for state in _states(seat, view) if _reach(state, seat, opponent)]
-            reach = sum((_reach(state, seat, opponent) for state in states), Fraction(0))
-            values = {
-                action: sum(
-                    (
-                        _reach(state, seat, opponent) * _value(state.next[action], seat, opponent, best)
-                        for state in states
-                    ),
-                    Fraction(0),
-                )
-                for action in actions
-            }
-            best[view] = max(actions, key=values.__getitem__)
-            for action in actions:
-                costs[view, action] = (values[best[view]] - values[action]) / reach if reach else Fraction(0)
+    for view, info_set in tree.info_sets[seat].items():
+        assert isinstance(view, View), "it is a tree of Kuhn poker"
+        reach = _reach(view, seat, opponent)
+        best = max(values[sequence] for sequence in info_set.sequences)
+        for action, sequence in zip(info_set.moves, info_set.sequences, strict=True):
+            costs[view, action] = (best - values[sequence]) / reach if reach else Fraction(0)
     return costs
 
 
@@ -103,36 +101,13 @@ def kuhn_leaks(ends: tuple[Mapping[KuhnState, int], Mapping[KuhnState, int]]) ->
     return leaks
 
 
-def _states(seat: Seat, view: View) -> list[KuhnState]:
-    """The states that a seat cannot distinguish at a view."""
-    states = []
-    for other in CARDS:
-        if other != view.card:
-            state = START_STATE
-            for move in ((view.card, other) if seat == 0 else (other, view.card)) + view.history:
-                assert move is not None
-                state = state.next[move]
-            states.append(state)
-    return states
-
-
-def _reach(state: KuhnState, seat: Seat, opponent: Policy) -> Fraction:
-    """The probability that the opponent plays as it has to for this state."""
-    reach = Fraction(1)
-    for place in range(1 - seat, len(state.history), 2):
-        reach *= opponent[View(state.cards[1 - seat], state.history[:place])].get(state.history[place], Fraction(0))
+def _reach(view: View, seat: Seat, opponent: Policy) -> Fraction:
+    """The probability that chance and the opponent play as they have to for a view of a seat."""
+    reach = Fraction(0)
+    for card in CARDS:
+        if card != view.card:
+            chance = Fraction(1, len(DEALS))
+            for place in range(1 - seat, len(view.history), 2):
+                chance *= opponent[View(card, view.history[:place])].get(view.history[place], Fraction(0))
+            reach += chance
     return reach
-
-
-def _value(state: KuhnState, seat: Seat, opponent: Policy, best: Mapping[View, KuhnAction]) -> Fraction:
-    """The coins that a seat wins from a state with its best choices against the opponent."""
-    if state.turn is Turn.OVER:
-        return Fraction(state.payoff[seat])
-    assert isinstance(state.turn, int)
-    view = state.views[state.turn]
-    if state.turn == seat:
-        return _value(state.next[best[view]], seat, opponent, best)
-    return sum(
-        (chance * _value(state.next[action], seat, opponent, best) for action, chance in opponent[view].items()),
-        Fraction(0),
-    )

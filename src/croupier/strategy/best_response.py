@@ -57,15 +57,25 @@ class Checkpoint(NamedTuple):
     high: float
 
 
-def best_response(tree: GameTree, seat: Seat, opponent_plan: RealizationPlan) -> BestResponse:
-    """The best response of a seat to a realization plan of the other seat."""
+def sequence_values(tree: GameTree, seat: Seat, opponent_plan: RealizationPlan) -> Sequence[Fraction]:
+    """The coins that a seat wins with best moves after each of its sequences, against a plan of the other seat.
+
+    They are weighted with the probability that chance and the other seat play as they have to.
+    """
     values = [Fraction(0)] * tree.sequence_counts[seat]
     for sequences, coins in tree.terminals.items():
         values[sequences[seat]] += (coins if seat == 0 else -coins) * opponent_plan[sequences[1 - seat]]
+    for info_set in reversed(tree.info_sets[seat].values()):
+        values[info_set.parent_sequence] += max(values[sequence] for sequence in info_set.sequences)
+    return values
+
+
+def best_response(tree: GameTree, seat: Seat, opponent_plan: RealizationPlan) -> BestResponse:
+    """The best response of a seat to a realization plan of the other seat."""
+    values = sequence_values(tree, seat, opponent_plan)
     strategy = {}
-    for view, info_set in reversed(tree.info_sets[seat].items()):
+    for view, info_set in tree.info_sets[seat].items():
         best = max(info_set.sequences, key=values.__getitem__)
-        values[info_set.parent_sequence] += values[best]
         strategy[view] = {info_set.moves[best - info_set.first_sequence]: Fraction(1)}
     return BestResponse(values[0], strategy)
 
