@@ -14,7 +14,7 @@ from rich.console import Console
 
 from croupier.arena.runner import SerialRunner
 from croupier.arena.tournament import Tournament
-from croupier.cli.arena import PlanOptions, RunOptions, arena, show_progress
+from croupier.cli.arena import PlanOptions, show_progress
 from croupier.version import __version__
 from tests.arena import bots, faulty_kuhn_client
 from tests.cli.test_play_own_bots import wait_for_line, wait_until_gone
@@ -246,21 +246,3 @@ def test_on_a_terminal_the_interval_so_far_is_shown(is_terminal: bool) -> None:
             if len(series.tallies) == 5:
                 break  # the output is drawn at the end
     assert ("equilibrium v random: +0." in output.getvalue()) == is_terminal
-
-
-def test_without_scipy_the_error_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.special", None)
-    assert arena("kuhn", "random", "book", plan=PlanOptions(), run=RunOptions()) == 1
-    error = capsys.readouterr().err
-    assert "the module scipy.special is missing; install it with: pip install 'croupier[arena]'" in error
-
-
-def test_without_dask_the_error_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert arena("kuhn", "random", "book", plan=PlanOptions(), run=RunOptions(cluster="127.0.0.1:1")) == 1
-    error = capsys.readouterr().err
-    assert "the module distributed is missing; install it with: pip install 'croupier[cluster]'" in error

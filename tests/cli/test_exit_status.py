@@ -1,11 +1,13 @@
 """The exit status of every command: 2 if the command line is wrong, 1 if the command failed."""
 
+import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
-from croupier.cli import app
+from croupier.cli import app, main
 from tests.ports import closed_port
 from tests.processes import croupier
 from tests.sampling import extended
@@ -102,3 +104,30 @@ def test_a_failed_command_has_status_1(folder: Path, command: str) -> None:
 def test_every_command_is_in_the_table() -> None:
     commands = {name for name in app if not name.startswith("-")}
     assert commands <= {command.split()[0] for command in WRONG_USE}
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "command"),
+    [
+        ("highspy", "solve", "solve kuhn"),
+        ("numpy", "solve", "solve oldmaid --players 3"),
+        ("numpy", "solve", "solve oldmaid --players 5"),
+        ("matplotlib.figure", "arena", "solve kuhn --plot plot.svg"),
+        ("scipy.special", "arena", "arena kuhn random book"),
+        ("distributed", "cluster", "arena kuhn random book --cluster 127.0.0.1:1"),
+        ("hdrh", "load", "load kuhn 127.0.0.1:1"),
+        ("mcp", "mcp", "mcp"),
+    ],
+)
+def test_the_error_of_a_missing_library_names_the_extra(
+    library: str, extra: str, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    users = ("croupier.rooms.oldmaid.odds.", "croupier.load.", "croupier.mcp.", f"{library}.")
+    for name in [name for name in sys.modules if name.startswith(users)]:
+        monkeypatch.delitem(sys.modules, name)  # they may have imported it
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    assert ended.value.code == 1
+    printed = rf"the module {library}[\w.]* is missing; install it with: pip install 'croupier\[{extra}\]'"
+    assert re.search(printed, capsys.readouterr().err)

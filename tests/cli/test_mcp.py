@@ -1,22 +1,8 @@
 """`croupier mcp` without the MCP SDK, and its options; tests/interop plays through it."""
 
-import sys
-
 import pytest
 
 from croupier.cli.mcp import mcp
-
-
-def test_without_the_sdk_the_command_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delitem(sys.modules, "croupier.mcp.server", raising=False)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    assert mcp() == 1
-    error = capsys.readouterr().err
-    assert "is missing; install it with: pip install 'croupier[mcp]'" in error
 
 
 @pytest.mark.parametrize(

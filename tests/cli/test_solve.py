@@ -178,14 +178,6 @@ def test_a_plot_shows_the_convergence_of_both_methods(
     assert all(colour.lower() in drawn.lower() for colour in (convergence_plot.BLUE, convergence_plot.VERMILION))
 
 
-def test_without_matplotlib_the_error_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert solve.solve_kuhn(method=solve.MethodOptions(plot=tmp_path / "plot.svg")) == 1
-    assert "install it with: pip install 'croupier[arena]'" in capsys.readouterr().err
-
-
 def test_seven_and_a_half_is_printed_by_total() -> None:
     printed = solved("sevenhalf")
     assert "is worth -939418612317611/14470439362879500 = -0.0649198403 starting bets a game" in printed
@@ -416,24 +408,6 @@ def test_invalid_options_are_rejected_with_what_is_allowed(arguments: list[str],
 def test_without_a_game_the_games_are_listed() -> None:
     printed = solved()
     assert all(game in printed for game in ("blackjack", "kuhn", "oldmaid", "sevenhalf"))
-
-
-def test_without_highspy_the_error_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "highspy", None)
-    assert solve.solve_kuhn() == 1
-    assert "the module highspy is missing; install it with: pip install 'croupier[solve]'" in capsys.readouterr().err
-
-
-def test_without_numpy_the_error_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "numpy", None)
-    for name in ("exact", "sampled"):
-        monkeypatch.delitem(sys.modules, f"croupier.rooms.oldmaid.odds.{name}", raising=False)
-    assert [solve.solve_oldmaid(players=players) for players in (3, 5)] == [1, 1]
-    assert capsys.readouterr().err.count("the module numpy is missing; install it with: pip") == 2
 
 
 def test_solvers_are_imported_on_demand() -> None:

@@ -110,7 +110,7 @@ def describe_fully(words: Sequence[str]) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its status. `arguments` defaults to those of the process.
 
-    A ValueError or an OSError of a command is printed; see `fail_of` for its status.
+    A ValueError or an OSError of a command, and that a library is missing, is printed; see `fail_of` for its status.
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
                     app.meta(words)
                 else:  # without the time in which app.meta parses the options of the command as well
                     launch(*words)
-            except (ValueError, OSError) as error:
+            except (ValueError, OSError, ModuleNotFoundError) as error:
                 sys.exit(fail_of(error))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
-from croupier.cli.output import fail, fail_without, print_error, print_json
+from croupier.cli.output import fail, print_error, print_json
 from croupier.core.plural import format_count
 
 if TYPE_CHECKING:
@@ -162,8 +162,6 @@ def arena(
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="croupier-arena-")))
             page = stack.enter_context(_serve_page(made, folder, run)) if folder and run.watch else None
             record = Record(folder, made, resume=run.resume) if folder else None
-        except ModuleNotFoundError as error:
-            return fail_without(error)
         except ClusterError as error:
             return fail(error)
         if page is not None:

@@ -1,18 +1,19 @@
 """Datasets of recorded games and of tournaments, for `croupier hands export`."""
 
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
 from croupier.cli.db import with_store
-from croupier.cli.output import WRONG_USE_STATUS, fail, fail_without, print_count
+from croupier.cli.output import WRONG_USE_STATUS, fail, print_count
 from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterator
 
     from croupier.recording.dataset_writers import DatasetFormat, Row
+    from croupier.recording.datasets import Dataset, Source
     from croupier.store.store import Store
 
 DATASET_FORMATS: Final = ("rows", "parquet", "acpc", "phhs")
@@ -30,29 +31,36 @@ def export_dataset(
     location: str | None,
 ) -> int:
     """Write the games of a room to one file in a new folder, with a data sheet, and return the exit status."""
-    from croupier.recording.datasets import Dataset, server_source
+    from croupier.recording.datasets import server_source
 
     filters = {name: value for name, value in (("table", table), ("player", player)) if value is not None}
 
     async def action(store: "Store") -> int:
         try:
-            dataset = Dataset(folder, server_source(room, filters), dataset_format)
-            try:
+            with _new_dataset(folder, server_source(room, filters), dataset_format) as dataset:
                 async with aclosing(_rows(store, room, table, player, dataset_format)) as rows:
                     async for row in rows:
                         dataset.write(row)
-            except ValueError:
-                dataset.discard()
-                raise
-            dataset.close(time())
-        except ModuleNotFoundError as error:
-            return fail_without(error)
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}", WRONG_USE_STATUS)
         print_count(dataset.row_count, "game" if room in HOUSE_ROOMS else "hand", store.location, folder)
         return 0
 
     return with_store(location, action)
+
+
+@contextmanager
+def _new_dataset(folder: Path, source: "Source", dataset_format: "DatasetFormat") -> "Iterator[Dataset]":
+    """Make a dataset in a new folder; a ValueError of the block leaves nothing of it."""
+    from croupier.recording.datasets import Dataset
+
+    dataset = Dataset(folder, source, dataset_format)
+    try:
+        yield dataset
+    except ValueError:
+        dataset.discard()
+        raise
+    dataset.close(time())
 
 
 async def _rows(
@@ -79,22 +87,13 @@ async def _rows(
 def export_tournament(folder: Path, tournament: Path, dataset_format: "DatasetFormat") -> int:
     """Write the hands of a tournament to one file in a new folder, with a data sheet, and return the exit status."""
     from croupier.arena.hands import RecordedTournament
-    from croupier.recording.datasets import Dataset
 
-    try:
-        recorded = RecordedTournament(tournament)
-        room = recorded.plan.room
-        if dataset_format in HOLDEM_FORMATS and room != "holdem":
-            raise ValueError(f"found --format {dataset_format} for hands of {room}; allowed: rows, parquet")
-        dataset = Dataset(folder, recorded.source, dataset_format)
-        try:
-            for row in recorded.rows(dataset_format):
-                dataset.write(row)
-        except ValueError:
-            dataset.discard()
-            raise
-        dataset.close(time())
-    except ModuleNotFoundError as error:
-        return fail_without(error)
+    recorded = RecordedTournament(tournament)
+    room = recorded.plan.room
+    if dataset_format in HOLDEM_FORMATS and room != "holdem":
+        raise ValueError(f"found --format {dataset_format} for hands of {room}; allowed: rows, parquet")
+    with _new_dataset(folder, recorded.source, dataset_format) as dataset:
+        for row in recorded.rows(dataset_format):
+            dataset.write(row)
     print_count(dataset.row_count, "hand", tournament, folder)
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import App, Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
-from croupier.cli.output import fail_without, print_error, print_json, print_line
+from croupier.cli.output import print_error, print_json, print_line
 from croupier.cli.tls import TlsOptions
 from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.server_url import room_address
@@ -182,11 +182,8 @@ def run_load(make_plan: Callable[[], Plan], options: LoadOptions) -> int:
 
     Ctrl-C ends it early, with the result so far. Raises ConnectionError if there is no server.
     """
-    try:
-        from croupier.load.processes import LoadProcesses
-        from croupier.load.report import is_too_busy
-    except ModuleNotFoundError as error:
-        return fail_without(error)
+    from croupier.load.processes import LoadProcesses
+    from croupier.load.report import is_too_busy
 
     plan, started = make_plan(), time()
     address, _ = room_address(plan.room, plan.server)

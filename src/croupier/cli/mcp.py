@@ -4,7 +4,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from croupier.cli.output import fail_without
 from croupier.net.addresses import parse_address
 from croupier.net.event_loop import run
 
@@ -29,12 +28,9 @@ def mcp(
     if server is not None and seed is not None:
         raise ValueError("found --seed with --server; allowed: one of them")
     address = None if server is None else parse_address(server)
-    try:
-        from croupier.mcp.server import make_server
-    except ModuleNotFoundError as error:
-        return fail_without(error)
     from croupier.logs import configure
     from croupier.mcp.places import OwnPlaces, ServerPlaces
+    from croupier.mcp.server import make_server
 
     configure("error")
     run(make_server(lambda: OwnPlaces(seed) if address is None else ServerPlaces(*address)).run_stdio_async())

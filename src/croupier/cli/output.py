@@ -55,12 +55,19 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
     return status
 
 
-def fail_of(error: ValueError | OSError) -> int:
+def fail_of(error: ValueError | OSError | ModuleNotFoundError) -> int:
     """Print an error and return the exit status: WRONG_USE_STATUS for a wrong value or a file, else 1.
+
+    The error of a library that an extra installs names the extra; that of any other module is raised again.
 
     >>> fail_of(ConnectionError("no house answers"))
     1
     """
+    if isinstance(error, ModuleNotFoundError):
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise error
+        return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[{extra}]'")
     # An error about the certificate of a server is both, and names no file.
     has_failed = isinstance(error, OSError) and error.filename is None
     return fail(error, 1 if has_failed else WRONG_USE_STATUS)
@@ -73,14 +80,6 @@ def error_at(place: str, error: object) -> str:
     ('no house answers at 127.0.0.1:1', '127.0.0.1:1: ERR')
     """
     return str(error) if place in str(error) else f"{place}: {error}"
-
-
-def fail_without(error: ModuleNotFoundError) -> int:
-    """Print which extra installs the library that is missing, and return 1. Raises the error again if none does."""
-    extra = EXTRAS.get((error.name or "").partition(".")[0])
-    if extra is None:
-        raise error
-    return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[{extra}]'")
 
 
 def print_error(message: object, *, keep: str = "") -> None:

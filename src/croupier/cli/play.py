@@ -18,10 +18,10 @@ from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally, play_games
-from croupier.core.errors import IllegalMove
+from croupier.core.bots import is_bot_error
 from croupier.core.plural import format_count
 from croupier.core.presentation import Text
-from croupier.core.python_files import describe_error, error_line
+from croupier.core.python_files import describe_error
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
@@ -279,7 +279,7 @@ def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) 
         report(perf_counter() - started)
         raise
     except Exception as error:
-        if not isinstance(error, IllegalMove) and error_line(error) is None:
+        if not is_bot_error(error):
             raise
         report(perf_counter() - started)
         return fail(f"the bot has failed: {describe_error(error)}")

@@ -16,7 +16,7 @@ from rich.padding import PaddingDimensions
 from rich.progress import Progress
 from rich.table import Table
 
-from croupier.cli.output import fail_without, use_utf8_output
+from croupier.cli.output import use_utf8_output
 from croupier.core.python_files import describe_error, load_object, split_python_file
 from croupier.rooms.blackjack import solution as blackjack_solution
 from croupier.rooms.kuhn import solution as kuhn_solution
@@ -196,10 +196,7 @@ def _solve_tree(title: str, tree: GameTree, options: MethodOptions) -> Solution:
 def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> int:
     if output.csv and output.json:
         raise ValueError("found --csv and --json; allowed: one of them")
-    try:
-        solved = solve()
-    except ModuleNotFoundError as error:
-        return fail_without(error)
+    solved = solve()
     if output.csv or output.json:
         use_utf8_output()
     (print_solution_csv if output.csv else print_solution_json if output.json else print_solution_tables)(solved)

@@ -9,7 +9,7 @@ from typing import NamedTuple, Never, Protocol, runtime_checkable
 from croupier.core.bot_files import BotFile
 from croupier.core.dealer import WORD_VALUES, Luck
 from croupier.core.errors import IllegalMove
-from croupier.core.python_files import describe_error
+from croupier.core.python_files import describe_error, error_line
 
 
 class Bot[V, M](Protocol):
@@ -67,6 +67,11 @@ def choose_legal[V, M](bot: Bot[V, M], view: V, legal: Sequence[M], luck: Luck) 
     if move not in legal:
         raise IllegalMove(repr(move), legal)
     return move
+
+
+def is_bot_error(error: BaseException) -> bool:
+    """Whether an exception is an illegal move of a bot, or was raised in a user's file."""
+    return isinstance(error, IllegalMove) or error_line(error) is not None
 
 
 def bot_failure(error: BaseException) -> str:

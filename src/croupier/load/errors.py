@@ -3,8 +3,9 @@
 from typing import Final
 
 from croupier.clients.holdem_api import Refusal
-from croupier.core.errors import FoundKind, IllegalMove, Violation
-from croupier.core.python_files import describe_error, error_line
+from croupier.core.bots import is_bot_error
+from croupier.core.errors import FoundKind, Violation
+from croupier.core.python_files import describe_error
 from croupier.core.text import printable
 
 MAX_REASON_CHARS: Final = 80
@@ -74,9 +75,8 @@ def error_kind(error: Exception, answer_seconds: float) -> str | None:
             return failed_request(error)
         case OSError():
             return cannot_connect(str(error).rpartition(": ")[2])
-        case IllegalMove():
-            return bot_failed(error)
-    return None if error_line(error) is None else bot_failed(error)
+        case _:
+            return bot_failed(error) if is_bot_error(error) else None
 
 
 def bot_failed(error: Exception) -> str:
