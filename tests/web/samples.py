@@ -496,7 +496,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "rooms": [room(name) for name in TITLES],
             "values": row(room="kuhn", target="", has_tls=False, authority=""),
-            "error": "",
+            "error": None,
             "runs": [check_run(state)[1]["run"] for state in (RUNNING, FINISHED, REFUSED)],
         },
     ),
@@ -505,7 +505,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "rooms": [room(name) for name in TITLES],
             "values": row(room="kuhn", target="10.0.0.1:22", has_tls=True, authority="-----BEGIN CERTIFICATE-----"),
-            "error": "The address 10.0.0.1 is not allowed.",
+            "error": text("The address 10.0.0.1 is not allowed."),
             "runs": [],
         },
     ),
@@ -522,13 +522,13 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "arena-over": ("arena.html", ARENA | {"is_running": False, "pairings": 3, "steps": 3000}),
     "login": (
         "login.html",
-        {"error": "The user name or the password is wrong.", "username": "marta", "keeps_coins": True},
+        {"error": text("The user name or the password is wrong."), "username": "marta", "keeps_coins": True},
     ),
     "register": (
         "register.html",
-        {"error": "Enter a password.", "username": "marta", "keeps_coins": False},
+        {"error": text("Enter a password."), "username": "marta", "keeps_coins": False},
     ),
-    "admin-login": ("admin_login.html", {"error": ""}),
+    "admin-login": ("admin_login.html", {"error": None}),
     "admin": (
         "admin.html",
         {

@@ -21,8 +21,7 @@ from croupier.store.records import StoreUnavailable
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import client_address
-from croupier.web.locales import translator
-from croupier.web.render import Renderer, request_locale
+from croupier.web.render import Renderer
 from croupier.web.security import count_action, read_form
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes
@@ -87,11 +86,7 @@ class AdminRoutes:
         self._is_draining = False
         self._tries = RateLimiter(MAX_TRIES, 60.0)
         self._purpose = f"admin {sha256(access.token.encode()).hexdigest()}"
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/admin", self.show),
             Route("/admin", self.enter, methods=["POST"]),
             Route("/admin/drain", self.drain, methods=["POST"]),
@@ -106,7 +101,7 @@ class AdminRoutes:
 
     async def enter(self, request: Request) -> Response:
         """Check the token."""
-        form = await read_form(request, self._config.max_body_bytes)
+        form = await read_form(request)
         network = address_key(client_address(request, self._config)[0])
         now = count_action(self._tries, network)
         if not compare_digest(form.get("token", "").encode(), self._access.token.encode()):
@@ -130,7 +125,7 @@ class AdminRoutes:
 
     async def _check(self, request: Request) -> None:
         """Raise HTTPException unless the request is a form of an administrator."""
-        await read_form(request, self._config.max_body_bytes)
+        await read_form(request)
         if not self._is_admin(request):
             raise HTTPException(403)
 
@@ -159,8 +154,7 @@ class AdminRoutes:
         return response
 
     def _form(self, request: Request, detail: Text | None = None, status: int = 200) -> Response:
-        error = "" if detail is None else translator(request_locale(request))(detail)
-        return self._renderer.page(request, "admin_login.html", status_code=status, error=error)
+        return self._renderer.page(request, "admin_login.html", status_code=status, error=detail)
 
     async def _page(self, request: Request) -> Response:
         """Show the administration. Raises HTTPException if the store cannot be read."""

@@ -17,7 +17,7 @@ from croupier.core.html_page import html_text
 from croupier.core.presentation import grouped, text, verbatim
 from croupier.rooms import find_room
 from croupier.web.feed import Feed, FeedSnapshot
-from croupier.web.render import Renderer
+from croupier.web.render import Renderer, download
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.secret_site import passes_step
 from croupier.web.streams import FeedStream, Streams
@@ -25,9 +25,6 @@ from croupier.web.streams import FeedStream, Streams
 MIN_PAUSE_SECONDS: Final = 2.0
 PAUSE_FACTOR: Final = 5
 """After a report the next one waits for as many times the processor time that it took: bots need that, too."""
-
-PAGE_PATHS: Final = ("", "/events", "/results.html")
-"""The paths of the page, of its stream and of its download, below its own."""
 
 STEPS: Final = 1000
 """The chunks of each pairing are counted in as many steps."""
@@ -67,11 +64,6 @@ class TournamentPage:
         room = find_room(plan.room)
         self.plan = plan
         self.path = path
-        self.endpoints: Mapping[str, Callable[[Request], Response]] = {
-            "": self.show,
-            "/events": self.events,
-            "/results.html": self.download,
-        }
         self._room = RoomName(room.name, room_title(room))
         self._pairings = count_pairings(plan.schedule, len(plan.bots))
         self._renderer = renderer
@@ -118,10 +110,9 @@ class TournamentPage:
         return FeedStream(self._streams, self.feed, request)
 
     def download(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
-        """Download the page as a file: it has styles of its own, which the policy of our pages forbids."""
+        """Download the page as a file."""
         snapshot = self.feed.snapshot
-        headers = {"cache-control": "no-store", "content-disposition": 'attachment; filename="results.html"'}
-        return Response(file_of(snapshot.title, snapshot.sections), 200, headers, "text/html")
+        return download(file_of(snapshot.title, snapshot.sections), "results.html")
 
     def _status(self, snapshot: ReportSnapshot) -> dict[str, Any]:
         return {
@@ -141,6 +132,14 @@ class TournamentPage:
             **self._renderer.parts(["arena_status"], locale, self._status(snapshot)),
             **snapshot.sections,
         }
+
+
+ENDPOINTS: Final[Mapping[str, Callable[[TournamentPage, Request], Response]]] = {
+    "": TournamentPage.show,
+    "/events": TournamentPage.events,
+    "/results.html": TournamentPage.download,
+}
+"""What answers requests for the page, its stream and its download, by their paths below that of the page."""
 
 
 def make_report(tournament: Tournament) -> MadeReport:

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from croupier.arena.plan import Plan
 from croupier.clients.blocking import LoopThread
 from croupier.core.logger import SilentLogger
-from croupier.web.arena_page import PAGE_PATHS
+from croupier.web.arena_page import ENDPOINTS
 from croupier.web.render import Renderer
 from croupier.web.secret_site import create_secret_site, new_secret, protect, serve_pages, site_config
 from croupier.web.streams import Streams
@@ -22,7 +22,7 @@ class ArenaPages(FolderPages):
         secret, config, renderer = new_secret(), site_config("arena", port), Renderer([])
         self.path = f"/arena/{secret}"
         super().__init__(folder, self.path, Streams(config), renderer, log=SilentLogger(), plan=plan)
-        routes = [Route(f"/arena/{{secret}}{path}", protect(secret, self.endpoint(path))) for path in PAGE_PATHS]
+        routes = [Route(f"/arena/{{secret}}{path}", protect(secret, self.endpoint(path))) for path in ENDPOINTS]
         self.app = create_secret_site(routes, renderer, config)
 
 

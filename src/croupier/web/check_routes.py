@@ -18,8 +18,7 @@ from croupier.web.checks import STOPPED, CheckRun, Checks, TooManyRuns
 from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.lobby import client_address
-from croupier.web.locales import translator
-from croupier.web.render import Renderer, request_locale
+from croupier.web.render import Renderer, download
 from croupier.web.rooms import RoomEntry, RoomName, room_title
 from croupier.web.security import count_action, read_form
 from croupier.web.streams import FeedStream, Streams
@@ -27,7 +26,7 @@ from croupier.web.streams import FeedStream, Streams
 REPORTS: Final = {"html": "text/html", "junit": "application/xml"}
 
 
-MAX_FORM_BYTES: Final = 16 << 10
+MAX_CHECK_FORM_BYTES: Final = 16 << 10
 """A certificate authority needs more place than the fields of other forms."""
 
 
@@ -53,11 +52,7 @@ class CheckRoutes:
         room_ports = {entry.address[1] for entry in entries if entry.address is not None}
         self._rules = TargetRules(config.check_networks, room_ports)
         self._limiter = RateLimiter(config.checks_per_minute, 60.0)
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/check", self.show_form),
             Route("/check", self.start, methods=["POST"]),
             Route("/check/{id}", self.show),
@@ -73,7 +68,7 @@ class CheckRoutes:
 
     async def start(self, request: Request) -> Response:
         """Start a run, and go to its page; without one, show the form with the reason."""
-        fields = await read_form(request, MAX_FORM_BYTES)
+        fields = await read_form(request, MAX_CHECK_FORM_BYTES)
         authority = fields.get("authority", "").strip()
         has_tls = "tls" in fields or bool(authority)
         form = CheckForm(fields.get("room", ""), fields.get("target", ""), has_tls, authority)
@@ -109,7 +104,7 @@ class CheckRoutes:
 
     async def stop(self, request: Request) -> Response:
         """Stop a run, and go back to its page."""
-        await read_form(request, self._config.max_body_bytes)
+        await read_form(request)
         run = self._find(request)
         run.stop(STOPPED)
         await run.over.wait()
@@ -137,14 +132,12 @@ class CheckRoutes:
             status_code=status,
             rooms=[RoomName(name, room_title(ROOMS[name])) for name in ROOMS],
             values=form,
-            error="" if error is None else translator(request_locale(request))(error),
+            error=error,
             runs=self._checks.of_session(request.state.visitor.session)[::-1],
         )
 
     def _report(self, request: Request, kind: str, name: str) -> Response:
-        """Return a report as a file: it is a page with styles of its own, which the policy of our pages forbids."""
         report = self._find(request).state.reports.get(kind)
         if report is None:
             raise HTTPException(404)
-        headers = {"cache-control": "no-store", "content-disposition": f'attachment; filename="{name}"'}
-        return Response(report, 200, headers, REPORTS[kind])
+        return download(report, name, REPORTS[kind])

@@ -11,7 +11,7 @@ from croupier.conformance.matrix.cells import LOOKS
 from croupier.conformance.matrix.chart import html
 from croupier.web.class_page import LEGEND, GridPage
 from croupier.web.class_view import finding_text
-from croupier.web.render import Renderer
+from croupier.web.render import Renderer, download
 from croupier.web.secret_site import protect
 from croupier.web.streams import FeedStream, Streams
 
@@ -24,10 +24,6 @@ class ClassRoutes:
         self._pages = pages
         self._streams = streams
         self._renderer = renderer
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
         endpoints = {
             "": self.choose_room,
             "/report.html": self.report,
@@ -35,7 +31,9 @@ class ClassRoutes:
             "/{room}/events": self.events,
             "/{room}/{server:int}/{client:int}": self.show_cell,
         }
-        return [Route(f"/class/{{secret}}{path}", protect(self._secret, each)) for path, each in endpoints.items()]
+        self.routes: Sequence[BaseRoute] = [
+            Route(f"/class/{{secret}}{path}", protect(self._secret, each)) for path, each in endpoints.items()
+        ]
 
     async def choose_room(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
         """Go to the page of the first room."""
@@ -80,12 +78,11 @@ class ClassRoutes:
         )
 
     async def report(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
-        """Download the report: it is a page with styles of its own, which the policy of our pages forbids."""
+        """Download the report."""
         if self._report_path is None:
             raise HTTPException(404)
         results = next(iter(self._pages.values())).feed.snapshot.state.results
-        headers = {"cache-control": "no-store", "content-disposition": 'attachment; filename="matrix.html"'}
-        return Response(html(results), 200, headers, "text/html")
+        return download(html(results), "matrix.html")
 
     @property
     def _report_path(self) -> str | None:

@@ -37,7 +37,6 @@ class WebConfig(Struct, frozen=True):
     checks_per_minute: int = 30
     """From one address."""
 
-    max_body_bytes: int = 4096
     max_acts_per_second: int = 20
     max_seats: int = 8
     """For each session."""

@@ -5,7 +5,6 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
 from msgspec import Struct
@@ -89,18 +88,6 @@ def set_cookie(name: str, value: str, *, has_tls: bool) -> str:
     """Return the value of a Set-Cookie header."""
     attributes = f"Path=/; Max-Age={COOKIE_SECONDS}; SameSite=Lax"
     return f"{name}={value}; {attributes}; HttpOnly{'; Secure' if has_tls else ''}"
-
-
-def read_cookies(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the cookies of a request; none if they cannot be parsed."""
-    cookies = SimpleCookie()
-    for name, value in headers:
-        if name == b"cookie":
-            try:
-                cookies.load(value.decode("latin-1"))
-            except CookieError:
-                return {}
-    return {name: morsel.value for name, morsel in cookies.items()}
 
 
 def _sign(key: bytes, purpose: str, text: str) -> str:

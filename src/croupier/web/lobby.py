@@ -47,11 +47,7 @@ class LobbyRoutes:
         self._renderer = renderer
         self._config = config
         self._new_sessions = RateLimiter(config.new_sessions_per_minute, 60.0)
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/", self.show),
             Route("/watch", self.watch),
             Route("/lobby/events", self.events),
@@ -78,7 +74,7 @@ class LobbyRoutes:
 
     async def play(self, request: Request) -> Response:
         """Take a seat in a room."""
-        form = await read_form(request, self._config.max_body_bytes)
+        form = await read_form(request)
         entry = self._seating.playable(form.get("room", ""))
         if entry is None:
             raise HTTPException(404)

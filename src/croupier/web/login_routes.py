@@ -21,9 +21,8 @@ from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys, Visitor, set_cookie
 from croupier.web.lobby import client_address
-from croupier.web.locales import translator
 from croupier.web.logins import Logins
-from croupier.web.render import Renderer, request_locale
+from croupier.web.render import Renderer
 from croupier.web.security import read_form
 from croupier.web.tables import Tables
 
@@ -92,11 +91,7 @@ class LoginRoutes:
         self._config = config
         self._registrations = RateLimiter(config.new_sessions_per_minute, 60.0)
         self._loop = asyncio.get_running_loop()
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/login", self.show_login),
             Route("/login", self.log_in, methods=["POST"]),
             Route("/register", self.show_registration),
@@ -122,7 +117,7 @@ class LoginRoutes:
 
     async def log_out(self, request: Request) -> Response:
         """End the login, leave all tables of the session, and stop its checks."""
-        await read_form(request, self._config.max_body_bytes)
+        await read_form(request)
         former: Visitor = request.state.visitor
         for table in self._tables.of_session(former.session):
             self._tables.give_up(table)
@@ -134,7 +129,7 @@ class LoginRoutes:
         self, request: Request, page: str, login: Callable[[AccountForm, str], Awaitable[VerifiedLogin]]
     ) -> Response:
         """Log the session in with what `login` returns for the form and the address of the browser."""
-        fields = await read_form(request, self._config.max_body_bytes)
+        fields = await read_form(request)
         form = AccountForm(fields.get("username", ""), fields.get("password", ""), fields.get("repeated", ""))
         try:
             verified = await login(form, client_address(request, self._config)[0])
@@ -177,9 +172,8 @@ class LoginRoutes:
 
     def _page(self, request: Request, template: str, username: str = "", refusal: FormError | None = None) -> Response:
         """Show a form, empty or with the reason why it was refused."""
-        error = "" if refusal is None else translator(request_locale(request))(refusal.reason)
+        error, status = (None, 200) if refusal is None else (refusal.reason, refusal.status)
         context = {"error": error, "username": username, "keeps_coins": self._config.keeps_coins}
-        status = 200 if refusal is None else refusal.status
         response = self._renderer.page(request, template, status_code=status, **context)
         if refusal is not None and refusal.retry_after is not None:
             response.headers["retry-after"] = str(ceil(refusal.retry_after))

@@ -16,11 +16,7 @@ class ProtocolRoutes:
 
     def __init__(self, renderer: Renderer) -> None:
         self._renderer = renderer
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [Route("/protocols", self.list_pages), Route("/protocols/{name}", self.show)]
+        self.routes: Sequence[BaseRoute] = [Route("/protocols", self.list_pages), Route("/protocols/{name}", self.show)]
 
     async def list_pages(self, request: Request) -> Response:
         """List the protocol pages."""

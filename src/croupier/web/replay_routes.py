@@ -57,11 +57,7 @@ class ReplayRoutes:
         self._renderer = renderer
         self._records = records
         self._playing = asyncio.Lock()
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/replay", self.list_records),
             Route("/replay/{room}/{id}", self.show_transcript),
             Route("/replay/{room}/{id}/text", self.transcript_text),

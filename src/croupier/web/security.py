@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec.structs import replace
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,7 +18,7 @@ from croupier.core.logger import Logger
 from croupier.net.client_addresses import parse_ip_address
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys, Visitor, read_cookies, set_cookie
+from croupier.web.cookies import SigningKeys, Visitor, set_cookie
 from croupier.web.logins import Logins
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
@@ -48,6 +48,7 @@ LOCAL_NAMES: Final = ("localhost", ".localhost", ".local")
 """Names that no other site can point at this machine: a name, and ends of names."""
 
 MAX_FORM_FIELDS: Final = 20
+MAX_FORM_BYTES: Final = 4096
 
 BODY_SECONDS: Final = 20.0
 """A form has to arrive within this time after its head."""
@@ -107,7 +108,7 @@ class SecurityMiddleware:
     def _visitor(self, scope: Scope) -> tuple[Visitor, bool]:
         """Return the visitor of a request, and whether they are new."""
         now = time.time()
-        value = read_cookies(scope["headers"]).get(self._config.cookie_name, "")
+        value = HTTPConnection(scope).cookies.get(self._config.cookie_name, "")
         visitor = self._keys.decode(value, now) if value else None
         return (self._keys.issue(now), True) if visitor is None else (visitor, False)
 
@@ -154,7 +155,7 @@ def count_action(limiter: RateLimiter, key: Hashable) -> float:
     return now
 
 
-async def read_form(request: Request, max_bytes: int) -> dict[str, str]:
+async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> dict[str, str]:
     """Read the fields of a form that comes from a page of ours. Raises HTTPException.
 
     The form has to have the visitor's token. Browsers also send where a form comes from; that has to be this server.

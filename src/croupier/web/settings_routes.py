@@ -19,11 +19,7 @@ class SettingsRoutes:
 
     def __init__(self, config: WebConfig) -> None:
         self._config = config
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/language", self.set_language, methods=["POST"]),
             Route("/theme", self.set_theme, methods=["POST"]),
         ]
@@ -38,7 +34,7 @@ class SettingsRoutes:
 
     async def _set(self, request: Request, name: str, allowed: Sequence[str]) -> Response:
         """Keep a setting in a cookie, and go back to the page that the form was on."""
-        form = await read_form(request, self._config.max_body_bytes)
+        form = await read_form(request)
         value = form.get(name, "")
         if value not in allowed:
             raise HTTPException(400)

@@ -32,11 +32,7 @@ class TableRoutes:
         self._renderer = renderer
         self._config = config
         self._acts = RateLimiter(config.max_acts_per_second, 1.0)
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/tables/{id}", self.show),
             Route("/tables/{id}/act", self.act, methods=["POST"]),
             Route("/tables/{id}/leave", self.leave, methods=["POST"]),
@@ -51,7 +47,7 @@ class TableRoutes:
 
     async def act(self, request: Request) -> Response:
         """Do an action: answered with the new envelope, or with a redirect to the page without JavaScript."""
-        form = await read_form(request, self._config.max_body_bytes)
+        form = await read_form(request)
         table = self._find(request)
         count_action(self._acts, table.session)
         try:
@@ -66,7 +62,7 @@ class TableRoutes:
 
     async def leave(self, request: Request) -> Response:
         """Leave the table, and go back to the lobby."""
-        await read_form(request, self._config.max_body_bytes)
+        await read_form(request)
         seat = self._find(request).seat
         seat.leave()
         seat.publish_now()

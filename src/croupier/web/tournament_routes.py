@@ -23,7 +23,7 @@ from croupier.arena.record import RecordFollower
 from croupier.arena.tournament import Tournament
 from croupier.core.logger import Logger
 from croupier.core.presentation import text
-from croupier.web.arena_page import MIN_PAUSE_SECONDS, PAGE_PATHS, MadeReport, TournamentPage, make_report
+from croupier.web.arena_page import ENDPOINTS, MIN_PAUSE_SECONDS, MadeReport, TournamentPage, make_report
 from croupier.web.render import Renderer
 from croupier.web.secret_site import Endpoint
 from croupier.web.streams import Streams
@@ -85,12 +85,12 @@ class FolderPages:
             self._page.feed.end()
 
     def endpoint(self, name: str) -> Endpoint:
-        """Return the endpoint of the page with one of PAGE_PATHS."""
+        """Return what answers requests for one of the ENDPOINTS."""
 
         async def respond(request: Request) -> Response:
             if self._page is None:
                 return self._renderer.error(request, 404, text("No tournament has begun yet."))
-            return self._page.endpoints[name](request)
+            return ENDPOINTS[name](self._page, request)
 
         return respond
 
@@ -117,11 +117,7 @@ class TournamentRoutes:
     def __init__(self, folder: Path, streams: Streams, renderer: Renderer, log: Logger) -> None:
         self._pages = FolderPages(folder, PATH, streams, renderer, log=log)
         self._following = asyncio.create_task(self._pages.run())
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [Route(f"{PATH}{name}", self._pages.endpoint(name)) for name in PAGE_PATHS]
+        self.routes: Sequence[BaseRoute] = [Route(f"{PATH}{name}", self._pages.endpoint(name)) for name in ENDPOINTS]
 
     def close(self) -> None:
         """End the streams and the process."""

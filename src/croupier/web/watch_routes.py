@@ -30,11 +30,7 @@ class WatchRoutes:
         self._tables = WatchedTables(
             self._rooms, lambda entry, table: renderer.table(_page(entry, table)), config.watch_delay_seconds
         )
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
+        self.routes: Sequence[BaseRoute] = [
             Route("/watch/{id}", self.show),
             Route("/watch/{id}/text", self.text),
             Route("/watch/{id}/events", self.events),
