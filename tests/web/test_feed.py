@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from functools import partial
 
 import pytest
+from starlette.responses import StreamingResponse
 
 from croupier.core.presentation import TableView, text
 from croupier.web.config import WebConfig
-from croupier.web.feed import END, HEARTBEAT, PARKED, Feed, Snapshot, Subscription, format_event, send_events
+from croupier.web.feed import END, HEADERS, HEARTBEAT, PARKED, Feed, Snapshot, Subscription, format_event
 from croupier.web.seats import news
 from croupier.web.watching import DelayedFeed
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
@@ -30,7 +31,8 @@ def make_feed() -> Feed[Snapshot]:
 
 def view(subscription: Subscription, heartbeat_seconds: float = 60.0) -> Viewer:
     """A browser that reads a subscription."""
-    return Viewer(partial(send_events, subscription.events(heartbeat_seconds)))
+    response = StreamingResponse(subscription.events(heartbeat_seconds), headers=HEADERS)
+    return Viewer(partial(response, {"type": "http"}))
 
 
 def test_a_stream_starts_with_the_current_version_and_sends_the_next_ones(run: Run) -> None:

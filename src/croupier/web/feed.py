@@ -9,7 +9,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
-from starlette.types import Receive, Send
 
 from croupier.core.presentation import TableView, Text
 from croupier.net.event_loop import wait_set
@@ -173,34 +172,3 @@ class Feed[S: FeedSnapshot]:
 def format_event(envelope: Envelope) -> bytes:
     """Format an envelope as an event of a stream."""
     return b"id: %s\nevent: table\ndata: %s\n\n" % (envelope.version.encode(), encode(envelope))
-
-
-async def send_events(events: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
-    """Send a stream as the response to a request (ASGI), until it ends or the browser disconnects.
-
-    A browser that does not read makes `send` wait, and gets only the newest version after that. A stream that waits for
-    news would never notice a disconnect, so `receive` is watched.
-    """
-    sending = asyncio.ensure_future(_send_all(events, send))
-    watching = asyncio.ensure_future(_wait_for_disconnect(receive))
-    try:
-        await asyncio.wait({sending, watching}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (sending, watching):
-            task.cancel()
-        await asyncio.gather(sending, watching, return_exceptions=True)
-    if not sending.cancelled() and (error := sending.exception()) and not isinstance(error, OSError):
-        raise error
-
-
-async def _send_all(events: AsyncIterator[bytes], send: Send) -> None:
-    headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    async for event in events:
-        await send({"type": "http.response.body", "body": event, "more_body": True})
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

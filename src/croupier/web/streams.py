@@ -6,11 +6,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from croupier.web.config import WebConfig
-from croupier.web.feed import HEADERS, Feed, Subscription, send_events
+from croupier.web.feed import HEADERS, Feed, Subscription
 from croupier.web.render import request_locale
 
 
@@ -88,7 +88,8 @@ class FeedStream(Response):
         self._streams.add(self._session, subscription)
         self._begin()
         try:
-            await send_events(subscription.events(self._streams.heartbeat_seconds), receive, send)
+            events = subscription.events(self._streams.heartbeat_seconds)
+            await StreamingResponse(events, headers=HEADERS)(scope, receive, send)
         finally:
             self._feed.unsubscribe(subscription)
             self._streams.remove(self._session, subscription)
