@@ -7,19 +7,24 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 
 from croupier.environments.deals import Deals
 from croupier.environments.encoding import EncodedGame, EncodedHand
-from croupier.environments.spaces import action_mask, action_space, allowed_actions, observation_space, observe
-
-RENDER_MODES = ("ansi",)
+from croupier.environments.spaces import (
+    RENDER_MODES,
+    action_mask,
+    action_space,
+    allowed_actions,
+    check_render_mode,
+    observation_space,
+    observe,
+)
 
 
 class CardGameEnv(AECEnv):
     """A game as a PettingZoo environment. Each agent has the seat of its number; an episode is one hand."""
 
     def __init__(self, game: EncodedGame, render_mode: str | None = None) -> None:
-        if render_mode not in (None, *RENDER_MODES):
-            raise ValueError(f"found the render mode {render_mode!r}; allowed: {', '.join(RENDER_MODES)}")
+        check_render_mode(render_mode)
         super().__init__()
-        self.metadata = {"name": f"croupier_{game.name}_v0", "render_modes": [*RENDER_MODES], "render_fps": 1}
+        self.metadata = {"name": f"croupier_{game.name}_v0", "render_modes": RENDER_MODES, "render_fps": 1}
         self.render_mode = render_mode
         self.action_names = tuple(game.action_names)
         self.feature_names = tuple(game.feature_names)

@@ -13,7 +13,15 @@ from croupier.core.plural import format_count
 from croupier.core.rules import Seat
 from croupier.environments.deals import Deals
 from croupier.environments.encoding import EncodedGame, EncodedHand
-from croupier.environments.spaces import action_mask, action_space, allowed_actions, observation_space, observe
+from croupier.environments.spaces import (
+    RENDER_MODES,
+    action_mask,
+    action_space,
+    allowed_actions,
+    check_render_mode,
+    observation_space,
+    observe,
+)
 
 
 class SingleAgentEnv(gymnasium.Env):
@@ -22,7 +30,7 @@ class SingleAgentEnv(gymnasium.Env):
     Bots that are named are made anew with every seed. Raises ValueError for a wrong number of opponents or a bad seat.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 1}
 
     def __init__(
         self,
@@ -35,10 +43,7 @@ class SingleAgentEnv(gymnasium.Env):
             raise ValueError(f"found {format_count(len(opponents), 'opponent')}; allowed: {game.seats - 1}")
         if seat is not None and not 0 <= seat < game.seats:
             raise ValueError(f"found the seat {seat}; allowed: 0 to {game.seats - 1}")
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(
-                f"found the render mode {render_mode!r}; allowed: {', '.join(self.metadata['render_modes'])}"
-            )
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.observation_space = observation_space(game)
         self.action_space = action_space(game)

@@ -1,12 +1,20 @@
 """Spaces, observations and masks of a game, for Gymnasium and PettingZoo."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
 
 from croupier.core.rules import Seat
 from croupier.environments.encoding import EncodedGame, EncodedHand
+
+RENDER_MODES: Final = ["ansi"]
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Raise ValueError for a mode that environments do not have."""
+    if render_mode not in (None, *RENDER_MODES):
+        raise ValueError(f"found the render mode {render_mode!r}; allowed: {', '.join(RENDER_MODES)}")
 
 
 def observation_space(game: EncodedGame) -> spaces.Dict:
