@@ -18,7 +18,7 @@ import trustme
 from croupier.cli import app
 from croupier.cli.check import build_options, parse_reports
 from croupier.cli.options import changed_options
-from croupier.cli.tls import TlsOptions
+from croupier.clients.tls import TlsOptions
 from croupier.conformance.case import select
 from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.suite import Role, find_suite

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import trustme
 
-from croupier.cli.tls import TlsOptions
+from croupier.clients.tls import TlsOptions
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.load import generator
 from croupier.load.measurement import Figures

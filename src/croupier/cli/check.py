@@ -17,7 +17,7 @@ from cyclopts import Group, Parameter
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.options import changed_options, check_minimum, check_positive, command_line
 from croupier.cli.output import fail
-from croupier.cli.tls import TlsOptions
+from croupier.clients.tls import TlsOptions
 from croupier.core.plural import format_count
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from croupier.cli.play import (
     print_summary,
     run_bots,
 )
-from croupier.cli.tls import trusting_context
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
+from croupier.clients.tls import trusting_context
 from croupier.core.errors import Violation
 from croupier.core.presentation import Text
 from croupier.net.event_loop import run

@@ -12,9 +12,9 @@ from cyclopts import App, Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import print_error, print_json, print_line
-from croupier.cli.tls import TlsOptions
 from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.server_url import room_address
+from croupier.clients.tls import TlsOptions
 from croupier.core.room import HouseRoom, Room
 from croupier.load.plan import HoldemOptions, OldMaidOptions, Plan
 from croupier.net.outgoing import check_server

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from croupier.cli.options import changed_options
 from croupier.cli.output import fail, print_line
-from croupier.cli.tls import TlsOptions
 from croupier.clients.lobby import OpenRoom, find_open_rooms
+from croupier.clients.tls import TlsOptions
 from croupier.core.plural import format_count
 from croupier.net.addresses import format_address, parse_address
 from croupier.net.event_loop import run

@@ -12,12 +12,12 @@ from cyclopts import App, Group, Parameter
 from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import changed_values, check_minimum, check_positive, flag
 from croupier.cli.output import error_at, fail, is_interactive, print_error
-from croupier.cli.tls import TlsOptions
 from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally, play_games
+from croupier.clients.tls import TlsOptions
 from croupier.core.bots import is_bot_error
 from croupier.core.plural import format_count
 from croupier.core.presentation import Text

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from ssl import SSLContext
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from croupier.clients.contestants import Contestant
+from croupier.clients.tls import TlsOptions
 from croupier.core.room import Room
 from croupier.load.pace import Pace, make_pace
 from croupier.rooms import ROOMS
@@ -16,14 +16,6 @@ from croupier.rooms.oldmaid.wire import Dialect as OldMaidDialect
 FIRST_DELAY_SECONDS: Final = 0.1
 MAX_DELAY_SECONDS: Final = 2.0
 """A player that was interrupted waits before it comes again; the delay doubles with each failure, up to the maximum."""
-
-
-class TlsSource(Protocol):
-    """Options that say whether and how to connect with TLS."""
-
-    def ssl_context(self) -> SSLContext | None:
-        """Return the TLS context, None without TLS."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class Plan:
     server: str
     bot: Contestant
     options: Any
-    tls: TlsSource
+    tls: TlsOptions
     players: int = 10
     seconds: float = 10.0
     rate: float | None = None
@@ -80,8 +72,8 @@ class Plan:
         """The numbers of the players of a process. The players of a table are in one process.
 
         >>> from croupier.clients.contestants import Contestant
-        >>> plan = Plan("oldmaid", ":1", Contestant("oldmaid", "first", "built-in", "first"), None, None, players=10,
-        ...     table_players=4, processes=2)
+        >>> plan = Plan("oldmaid", ":1", Contestant("oldmaid", "first", "built-in", "first"), None, TlsOptions(),
+        ...     players=10, table_players=4, processes=2)
         >>> plan.share(0), plan.share(1)
         (range(0, 4), range(4, 10))
         """

@@ -1,4 +1,4 @@
-"""Options of the commands that connect to a server: whether and how with TLS."""
+"""Options of clients: whether and how to connect with TLS."""
 
 import ssl
 from collections.abc import Iterator, Sequence
