@@ -64,7 +64,7 @@ class KuhnGame:
             from croupier.arena.kuhn_servers import play_against_server
 
             return play_server(chunk, partial(play_against_server, chunk))
-        seatings = play_bots(chunk) if chunk.programs == (None, None) else play_program(chunk)
+        seatings = play_program(chunk) if any(chunk.programs) else [play_seating(chunk, seating) for seating in (0, 1)]
         pairs = Counter(zip(*(seating.ends for seating in seatings), strict=True))
         values = [adjusted_values(seating.policies) for seating in seatings]
         first, second = seatings[0].policies
@@ -87,11 +87,6 @@ class KuhnGame:
             second[ENDS[other]] += count
         hands = 2 * tally.pairs
         return leak_lines(kuhn_leaks((first, second)), hands), leak_lines(kuhn_leaks((second, first)), hands)
-
-
-def play_bots(chunk: Chunk) -> Sequence[PlayedSeating]:
-    """Play both seatings with bots in process."""
-    return [play_seating(chunk, seating) for seating in (0, 1)]
 
 
 def play_seating(chunk: Chunk, seating: int) -> PlayedSeating:
