@@ -3,37 +3,19 @@
 from collections import deque
 from math import inf
 from random import Random
-from typing import Protocol
-
-
-class Pace(Protocol):
-    """The due times of the acts of one player, or of the players of one table."""
-
-    def take(self, now: float) -> float:
-        """Take the next act, and return when it is due; it may be later than `now`."""
-        ...
-
-    def behind(self, now: float) -> int:
-        """The number of acts that are due and were not taken."""
-        ...
-
-    @property
-    def oldest_due(self) -> float:
-        """When the first act that was found to be `behind` was due; infinite if there is none."""
-        ...
 
 
 class ClosedLoop:
-    """Every act is due when the player is ready for it, so a slow server gets fewer acts."""
+    """Every act is due when the player is ready for it, so a slow server gets fewer acts. See `OpenLoop`."""
 
     oldest_due = inf
 
     def take(self, now: float) -> float:
-        """See `Pace.take`."""
+        """Take the next act, which is due now."""
         return now
 
-    def behind(self, now: float) -> int:  # noqa: ARG002 -- see `Pace`
-        """See `Pace.behind`."""
+    def behind(self, now: float) -> int:  # noqa: ARG002 -- as in `OpenLoop`
+        """The number of acts that are due and were not taken: none."""
         return 0
 
 
@@ -48,16 +30,16 @@ class OpenLoop:
 
     @property
     def oldest_due(self) -> float:
-        """See `Pace.oldest_due`."""
+        """When the first act that was found to be `behind` was due; infinite if there is none."""
         return self._due[0] if self._due else inf
 
     def take(self, now: float) -> float:
-        """See `Pace.take`."""
+        """Take the next act, and return when it is due; it may be later than `now`."""
         self.behind(now)
         return self._due.popleft() if self._due else self._draw()
 
     def behind(self, now: float) -> int:
-        """See `Pace.behind`."""
+        """The number of acts that are due and were not taken."""
         while self._next_due <= now:
             self._due.append(self._draw())
         return len(self._due)
@@ -65,6 +47,10 @@ class OpenLoop:
     def _draw(self) -> float:
         due, self._next_due = self._next_due, self._next_due + self._random.expovariate(self._rate)
         return due
+
+
+type Pace = ClosedLoop | OpenLoop
+"""The due times of the acts of one player, or of the players of one table."""
 
 
 def make_pace(rate: float | None, start: float, random: Random) -> Pace:

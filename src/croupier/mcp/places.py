@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from itertools import chain
 from time import time
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from croupier.app.demo import HOLDEM_SETTINGS, OLDMAID_PLAYERS, OLDMAID_SETTINGS, play_holdem, play_oldmaid
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
@@ -52,22 +52,6 @@ ROOM_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 Bots of Old Maid wait until somebody joins them."""
 
 
-class Places(Protocol):
-    """Finds the server of a room."""
-
-    async def address(self, room: Room) -> Address:
-        """The address of the room's server. Raises OSError or ValueError if there is none."""
-        ...
-
-    def bot_names(self, room: Room) -> Collection[str]:
-        """The names of the bots that sit down in the room at its beginning."""
-        ...
-
-    async def close(self) -> None:
-        """Close what was opened for programs to sit down."""
-        ...
-
-
 class ServerPlaces:
     """The rooms of a server, each at its default port, or the only room of a port."""
 
@@ -76,17 +60,17 @@ class ServerPlaces:
         self._port = port
 
     async def address(self, room: Room) -> Address:
-        """See `Places`."""
+        """The address of the room's server. Raises OSError if there is none."""
         if self._port is None and isinstance(room, HouseRoom):
             return await locate(room, self._host, None)
         return self._host, self._port or room.port
 
-    def bot_names(self, room: Room) -> Collection[str]:  # noqa: ARG002 -- a server knows its players
-        """See `Places`: there are none."""
+    def bot_names(self, room: Room) -> Collection[str]:  # noqa: ARG002 -- as in `OwnPlaces`
+        """The names of bots that a player cannot have: a server knows its players."""
         return ()
 
     async def close(self) -> None:
-        """See `Places`: nothing was opened."""
+        """Nothing was opened."""
 
 
 class OwnPlaces:
@@ -105,7 +89,7 @@ class OwnPlaces:
         self._opening = asyncio.Lock()
 
     async def address(self, room: Room) -> Address:
-        """See `Places`."""
+        """The address of the room's server, which is opened if necessary."""
         async with self._opening:
             if room.name not in self._addresses:
                 settings = room.settings(**ROOM_SETTINGS.get(room.name, {}))
@@ -118,7 +102,7 @@ class OwnPlaces:
         return self._addresses[room.name]
 
     def bot_names(self, room: Room) -> Collection[str]:
-        """See `Places`: a bot that finds its name taken would not play."""
+        """The names of the bots that sit down in the room: one that finds its name taken would not play."""
         return {"holdem": [*chain(*HOLDEM_BOTS)], "oldmaid": OLDMAID_PLAYERS}.get(room.name, ())
 
     async def close(self) -> None:
@@ -141,6 +125,10 @@ class OwnPlaces:
             "oldmaid": lambda: [play_oldmaid(address, nick, BOT_PAUSE_SECONDS) for nick in OLDMAID_PLAYERS],
         }.get(room.name, list)()
         self._bots += map(asyncio.ensure_future, bots)
+
+
+type Places = ServerPlaces | OwnPlaces
+"""Where programs find the server of a room."""
 
 
 @asynccontextmanager

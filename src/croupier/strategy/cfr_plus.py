@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from croupier.core.rules import Seat
 from croupier.strategy.best_response import Checkpoint, value_bounds
 from croupier.strategy.game_tree import GameTree, InfoSet, nearest_plan
-from croupier.strategy.solution import WorkTracker
+from croupier.strategy.solution import Tracker
 from croupier.strategy.zero_sum import Equilibrium
 
 type Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def solve_with_cfr_plus(
     tree: GameTree,
     rounds: int,
     on_checkpoint: Callable[[Checkpoint], None] = lambda _: None,
-    track: WorkTracker = lambda rounds: rounds,
+    track: Tracker[int] = lambda rounds: rounds,
 ) -> Equilibrium:
     """Approach an equilibrium in a number of rounds. The bounds of its value are exact.
 

@@ -6,17 +6,13 @@ from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
-from croupier.core.bank import BankState
 from croupier.strategy.best_response import ValueBounds
 
 type SolutionRecord = Mapping[str, object]
 """One decision in machine-readable form: the view and the best move. Fractions are exact."""
 
-type DecisionTracker = Callable[[Sequence[BankState]], Iterable[BankState]]
-"""Passes on the decisions to solve, and may show a progress bar."""
-
-type WorkTracker = Callable[[Sequence[int]], Iterable[int]]
-"""Passes on numbered portions of other work, and may show a progress bar."""
+type Tracker[T] = Callable[[Sequence[T]], Iterable[T]]
+"""Passes on portions of work, such as the decisions to solve, and may show a progress bar."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from croupier.core.bank import BankMove, BankState
 from croupier.rooms.blackjack.rules import HIT, RANK_VALUES, STAND, SURRENDER, Blackjack, hand_total
 from croupier.strategy.single_player import SinglePlayerSolver
 from croupier.strategy.solution import (
-    DecisionTracker,
     Grid,
     HandAdvice,
     Solution,
     SolutionRecord,
+    Tracker,
     describe_exceptions,
     usual_move,
 )
@@ -26,7 +26,7 @@ UP_CARD_RANKS = "23456789TA"
 """The bank's card; T stands for every card that counts 10."""
 
 
-def solve(decks: int = 1, track: DecisionTracker = iter) -> Solution:
+def solve(decks: int = 1, track: Tracker[BankState] = iter) -> Solution:
     """Solve the game for a shoe of `decks`. Raises ValueError if `decks` is less than 1.
 
     Example:

@@ -7,11 +7,11 @@ from croupier.core.bank import BankMove, BankState
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, SevenHalf, score, total
 from croupier.strategy.single_player import SinglePlayerSolver
 from croupier.strategy.solution import (
-    DecisionTracker,
     Grid,
     HandAdvice,
     Solution,
     SolutionRecord,
+    Tracker,
     describe_exceptions,
     format_signed,
     usual_move,
@@ -21,7 +21,7 @@ STARTING_BET = 1
 """Bets are counted in starting bets."""
 
 
-def solve(max_bet: int = STARTING_BET, track: DecisionTracker = iter) -> Solution:
+def solve(max_bet: int = STARTING_BET, track: Tracker[BankState] = iter) -> Solution:
     """Solve the game with a limit on the total bet, in starting bets. Raises ValueError if it is out of range.
 
     Example:

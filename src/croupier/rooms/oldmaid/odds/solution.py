@@ -7,7 +7,7 @@ from math import sqrt
 
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS, drawn_count, last_drawer
-from croupier.strategy.solution import Grid, Solution, SolutionRecord, WorkTracker
+from croupier.strategy.solution import Grid, Solution, SolutionRecord, Tracker
 
 DEFAULT_SAMPLED_GAMES = 1_000_000
 """The number of games sampled when there are too many positions for an exact solution."""
@@ -44,7 +44,7 @@ class LossProbability:
 
 
 def solve(
-    players: int | None = None, games: int = DEFAULT_SAMPLED_GAMES, seed: int = 1, track: WorkTracker = iter
+    players: int | None = None, games: int = DEFAULT_SAMPLED_GAMES, seed: int = 1, track: Tracker[int] = iter
 ) -> Solution:
     """Solve the game for a number of players, or for all numbers if it is None.
 
@@ -77,7 +77,7 @@ def solve(
     return Solution("Old Maid", settings, None, "how often each seat loses", grids, notes, records)
 
 
-def loss_probabilities(players: int, games: int, seed: int, track: WorkTracker) -> Sequence[LossProbability]:
+def loss_probabilities(players: int, games: int, seed: int, track: Tracker[int]) -> Sequence[LossProbability]:
     """The loss probability of each seat, exact or sampled.
 
     Example:
