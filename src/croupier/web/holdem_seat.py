@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.core.errors import Violation
-from croupier.core.presentation import ActionView, Refused, TableCommand, TableView, Text, text
+from croupier.core.presentation import ActionView, Refused, TableView, Text, text
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
 from croupier.http.house_group import HouseGroup
@@ -74,6 +74,8 @@ class HoldemSeat(Seat):
 
     The frames are the requests and responses that the REST service would carry.
     """
+
+    _presenter: HoldemPresenter
 
     def __init__(self, service: HouseGroup, user: str, game: Guid, player: Guid, render: RenderTable) -> None:
         self.game = game
@@ -149,8 +151,7 @@ class HoldemSeat(Seat):
         return game is not None and self._guid in game.shown.away
 
     def _end(self, reason: Text) -> None:
-        self._presenter.ended(reason)
-        self._changed()
+        super()._end(reason)
         if asyncio.current_task() is not self._task:
             self._task.cancel()
 
@@ -192,16 +193,16 @@ class HoldemSeat(Seat):
     def _act(self, action: str, amount: int | None) -> None:
         if self._is_away and action == COME_BACK.id:
             self._request(ComeBack(self._user, self.game, self._guid), "", lambda _: None)
-            return
-        match self._presenter.move(action, amount):
-            case TableCommand.LEAVE:
-                self.leave()
-            case TableCommand.REJOIN:
-                self._request(Join(self._user, self.game, is_person=True), "post_players", self._on_joined)
-            case Act() as act:
-                self._player.on(Submitted(act), time.time())
-                self._presenter.sent(act)
-                self._request(act, "post_acts", self._on_acted)
+        else:
+            super()._act(action, amount)
+
+    def _rejoin(self) -> None:
+        self._request(Join(self._user, self.game, is_person=True), "post_players", self._on_joined)
+
+    def _make_move(self, move: Act) -> None:
+        self._player.on(Submitted(move), time.time())
+        self._presenter.sent(move)
+        self._request(move, "post_acts", self._on_acted)
 
     def _request(self, request: HoldemRequest, operation: str, handle: Callable[[HoldemResponse], None]) -> None:
         """Send a request; `handle` is called with the answer, which may come later."""

@@ -13,7 +13,7 @@ from croupier.clients.luck import make_luck
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import bot_factory, bot_failure
 from croupier.core.codec import SpanCodec
-from croupier.core.presentation import TableCommand, TableView, Text, text
+from croupier.core.presentation import TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.logs import get_logger
 from croupier.net.event_loop import resolve, start_task, wait_tasks
@@ -28,7 +28,7 @@ from croupier.web.bot_programs import BotPrograms
 from croupier.web.feed import RenderTable
 from croupier.web.frames import FrameCodec
 from croupier.web.rooms import BOTS_AFTER_SECONDS
-from croupier.web.seats import LEFT, Seat
+from croupier.web.seats import Seat
 
 USUAL_BOTS: Final = ("random",)
 """The bots that join people."""
@@ -125,7 +125,8 @@ class RingSeat(Seat):
     """A player of the ring, who listens for the neighbour on a port of this server as any player does.
 
     The frames are the messages on the connections to the table (house) and to the neighbours (peer). The player joins
-    with the first of `nicks` that the table accepts: no two players of a game have the same one (oldmaid-3.8).
+    with the first of `nicks` that the table accepts: no two players of a game have the same one (oldmaid-3.8). One who
+    leaves a game comes last in it.
     """
 
     def __init__(self, lobby: RingLobby, nicks: Sequence[str], render: RenderTable) -> None:
@@ -137,10 +138,6 @@ class RingSeat(Seat):
         self._received: deque[bytes] = deque()
         self._join(nicks)
         super().__init__(render)
-
-    def leave(self) -> None:
-        """Leave the game; a player who is still in it comes last."""
-        self.close(LEFT)
 
     def close(self, reason: Text) -> None:
         """Disconnect from the table and the neighbours."""
@@ -158,8 +155,7 @@ class RingSeat(Seat):
 
     def _end(self, reason: Text) -> None:
         self._lobby.leave(self)
-        self._presenter.ended(reason)
-        self._changed()
+        super()._end(reason)
 
     # Games.
 
@@ -192,18 +188,15 @@ class RingSeat(Seat):
             if client is self._client and not self._is_ended:
                 self._end(TABLE_UNREACHABLE)
 
-    def _act(self, action: str, amount: int | None) -> None:
-        match self._presenter.move(action, amount):
-            case TableCommand.LEAVE:
-                self.leave()
-            case TableCommand.REJOIN:
-                self._join(self._nicks)
-                self._changed()
-            case pick:
-                self._client.submit(pick)
-                self._presenter.sent(pick)
-                self._has_picked = True
-                self._changed()
+    def _rejoin(self) -> None:
+        self._join(self._nicks)
+        self._changed()
+
+    def _make_move(self, move: Any) -> None:
+        self._client.submit(move)
+        self._presenter.sent(move)
+        self._has_picked = True
+        self._changed()
 
     def _make_codec(self, codec: SpanCodec[Message, Message]) -> FrameCodec[Message]:
         return FrameCodec(codec, self._on_sent, self._received)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from croupier.core.errors import Violation
-from croupier.core.presentation import TableCommand, TableView, Text, new_items, text
+from croupier.core.presentation import Presenter, TableCommand, TableView, Text, new_items, text
 from croupier.core.session import Address
 from croupier.web.feed import Feed, RenderTable, Snapshot
 from croupier.web.frames import MAX_FRAMES, FrameView, message_frame
@@ -34,6 +34,8 @@ class Seat(ABC):
 
     `on_over` is called when nothing more will happen at the seat. `close_reason` is shown when the house closes it.
     """
+
+    _presenter: Presenter[Any, Any]
 
     def __init__(self, render: RenderTable, max_frames: int = MAX_FRAMES) -> None:
         self._loop = asyncio.get_running_loop()
@@ -84,17 +86,36 @@ class Seat(ABC):
         """Leave the seat to the other browsers that have it."""
         self.leave()
 
-    @abstractmethod
     def leave(self) -> None:
         """Leave the table: the person gives up the seat."""
+        self.close(LEFT)
 
     @abstractmethod
     def close(self, reason: Text) -> None:
-        """End the seat, because the server ends."""
+        """End the seat, unless it has ended."""
 
-    @abstractmethod
     def _act(self, action: str, amount: int | None) -> None:
         """Do an action. Raises UnknownAction."""
+        match self._presenter.move(action, amount):
+            case TableCommand.LEAVE:
+                self.leave()
+            case TableCommand.REJOIN:
+                self._rejoin()
+            case move:
+                self._make_move(move)
+
+    @abstractmethod
+    def _rejoin(self) -> None:
+        """Sit down again at the same table."""
+
+    @abstractmethod
+    def _make_move(self, move: Any) -> None:
+        """Send a move, and show it."""
+
+    def _end(self, reason: Text) -> None:
+        """Show that nothing more will happen at the seat."""
+        self._presenter.ended(reason)
+        self._changed()
 
     @property
     @abstractmethod
@@ -166,7 +187,10 @@ def house_fault(violation: Violation) -> Text:
 
 
 class HouseSeat(Seat):
-    """A seat against a house, through a connection of its own to the room's endpoint; see `HouseConnection`."""
+    """A seat against a house, through a connection of its own to the room's endpoint; see `HouseConnection`.
+
+    The house keeps what is staked in a running game that the person leaves.
+    """
 
     def __init__(
         self,
@@ -182,10 +206,6 @@ class HouseSeat(Seat):
         self._connect()
         super().__init__(render)
 
-    def leave(self) -> None:
-        """Leave the table; the house keeps what is staked in a running game."""
-        self.close(LEFT)
-
     def close(self, reason: Text) -> None:
         """Close the connection."""
         if not self.is_over:
@@ -197,22 +217,16 @@ class HouseSeat(Seat):
         first = self._presenter.sit(self._connection.player, self._entry.purse)
         self._connection.open()
         if first is not None:
-            self._send(first)
+            self._make_move(first)
 
-    def _act(self, action: str, amount: int | None) -> None:
-        match self._presenter.move(action, amount):
-            case TableCommand.LEAVE:
-                self.leave()
-            case TableCommand.REJOIN:
-                self._connection.close()
-                self._connect()
-                self._changed()
-            case message:
-                self._send(message)
+    def _rejoin(self) -> None:
+        self._connection.close()
+        self._connect()
+        self._changed()
 
-    def _send(self, message: Any) -> None:
-        self._connection.submit(message)
-        self._presenter.sent(message)
+    def _make_move(self, move: Any) -> None:
+        self._connection.submit(move)
+        self._presenter.sent(move)
         self._changed()
 
     @property
@@ -221,10 +235,6 @@ class HouseSeat(Seat):
 
     def _view(self) -> TableView:
         return self._presenter.table(self._entry.endpoint.clock())
-
-    def _end(self, reason: Text) -> None:
-        self._presenter.ended(reason)
-        self._changed()
 
     # The connection, see `ConnectionObserver`.
 
