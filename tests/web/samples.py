@@ -532,7 +532,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "admin": (
         "admin.html",
         {
-            "tables": [row(id="h1", title=text("Hold'em 1/2"), players=["Marta", "Jon"], connected=2)],
+            "tables": [row(id="h1", title=text("Hold'em 1/2"), players=["Marta", "Jon"], player_count=2)],
             "accounts": [("marta", 1870, "2026-11-23 12:00:00")],
             "transfers": [
                 ("2026-11-23 12:01:33", "marta", -40, "kuhn"),

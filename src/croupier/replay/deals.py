@@ -1,6 +1,6 @@
 """Finds a deal in the dealer's record, with what proves it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -8,6 +8,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
 from croupier.core.deal_record import DealPromise, DealRecordEntry, DealSeed, DealtHand
+from croupier.rooms import ROOMS
 
 MAX_SCANNED_BYTES: Final = 1 << 26
 """Only this much of the end of a record is searched."""
@@ -39,6 +40,11 @@ class Deal(NamedTuple):
     hand: int
     decks: int
     cards: tuple[str, ...]
+
+    @property
+    def pack(self) -> Sequence[str]:
+        """The names of all cards of the shoe in their canonical order."""
+        return ROOMS[self.room].pack.names * self.decks
 
 
 def find_deal(file: Path, place: DealPlace) -> Deal | None:

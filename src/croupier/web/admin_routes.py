@@ -16,7 +16,6 @@ from starlette.routing import BaseRoute, Route
 from croupier.core.presentation import Text, text
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
-from croupier.rooms import HOUSE_ROOMS
 from croupier.store.records import StoreUnavailable
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
@@ -25,7 +24,6 @@ from croupier.web.render import Renderer
 from croupier.web.security import count_action, read_form
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes
-from croupier.web.watching import PublicTable
 
 if TYPE_CHECKING:  # the store is imported only if something is stored
     from croupier.store.store import Store
@@ -53,15 +51,6 @@ class AdminAccess(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return "AdminAccess(…)"
-
-
-class TableRow(Struct, frozen=True):
-    """A room, or one of its public tables."""
-
-    title: Text
-    id: str
-    players: Sequence[str]
-    connected: int
 
 
 class AdminRoutes:
@@ -165,7 +154,7 @@ class AdminRoutes:
         except StoreUnavailable:
             raise HTTPException(503) from None
         context: dict[str, Any] = {
-            "tables": self._table_rows(),
+            "tables": self._watch.public_tables(),
             "accounts": [(each.name, each.balance, format_time(each.created)) for each in accounts[:MAX_ACCOUNTS]],
             "account_count": len(accounts),
             "transfers": [(format_time(each.time), each.account, each.coins, each.reason) for each in transfers],
@@ -173,18 +162,6 @@ class AdminRoutes:
             "is_draining": self._is_draining or self._tables.is_halted,
         }
         return self._renderer.page(request, "admin.html", **context)
-
-    def _table_rows(self) -> list[TableRow]:
-        """Return the rooms with the number of their players, then the public tables."""
-        rooms = [TableRow(room.title, "", (), room.connected) for room in self._renderer.rooms]
-        tables = self._watch.public_tables()
-        return [*rooms, *map(_table_row, tables)]
-
-
-def _table_row(table: PublicTable) -> TableRow:
-    """Return the row of a table; that of a house has one client, without a name."""
-    connected = 1 if table.room in HOUSE_ROOMS else len(table.players)
-    return TableRow(table.title, table.id, table.players, connected)
 
 
 def format_time(seconds: float) -> str:

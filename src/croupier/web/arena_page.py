@@ -30,31 +30,27 @@ STEPS: Final = 1000
 """The chunks of each pairing are counted in as many steps."""
 
 
-class ReportSnapshot(FeedSnapshot, frozen=True):
-    """A tournament at one moment: its report as HTML, `hands`, and how far it is, in `steps` of all pairings."""
+class MadeReport(NamedTuple):
+    """A report as HTML, how far the tournament is, in `steps` of all pairings, and the processor time that it took."""
 
     title: str
     sections: Mapping[str, str]
     hands: int = 0
     pairings: int = 0
     steps: int = 0
-    is_running: bool = True
-
-
-class MadeReport(NamedTuple):
-    """A report as HTML, what a snapshot needs beside it, and the processor time that it took."""
-
-    title: str
-    sections: Mapping[str, str]
-    hands: int
-    pairings: int
-    steps: int
-    seconds: float
+    seconds: float = 0.0
 
     @property
     def pause_seconds(self) -> float:
         """The time until the next report is made."""
         return max(MIN_PAUSE_SECONDS, PAUSE_FACTOR * self.seconds)
+
+
+class ReportSnapshot(FeedSnapshot, frozen=True):
+    """The report of a tournament at one moment."""
+
+    report: MadeReport
+    is_running: bool = True
 
 
 class TournamentPage:
@@ -68,22 +64,13 @@ class TournamentPage:
         self._pairings = count_pairings(plan.schedule, len(plan.bots))
         self._renderer = renderer
         self._streams = streams
-        start = ReportSnapshot(room.title, dict.fromkeys(SECTIONS, ""))
+        start = ReportSnapshot(MadeReport(room.title, dict.fromkeys(SECTIONS, "")))
         self.feed = Feed(start, self._render)
 
     def publish(self, made: MadeReport) -> None:
         """Show a report."""
-        is_news = passes_step(self.feed.snapshot.steps, made.steps, STEPS * self._pairings)
-        self.feed.publish(
-            ReportSnapshot(
-                made.title,
-                made.sections,
-                hands=made.hands,
-                pairings=made.pairings,
-                steps=made.steps,
-                news=[verbatim(made.title)] if is_news else [],
-            )
-        )
+        is_news = passes_step(self.feed.snapshot.report.steps, made.steps, STEPS * self._pairings)
+        self.feed.publish(ReportSnapshot(made, news=[verbatim(made.title)] if is_news else []))
 
     def end(self) -> None:
         """Publish that the tournament is over, and end all streams."""
@@ -100,8 +87,8 @@ class TournamentPage:
             path=self.path,
             room=self._room,
             version=snapshot.version,
-            headline=snapshot.title,
-            sections=snapshot.sections,
+            headline=snapshot.report.title,
+            sections=snapshot.report.sections,
             **self._status(snapshot),
         )
 
@@ -111,15 +98,16 @@ class TournamentPage:
 
     def download(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
         """Download the page as a file."""
-        snapshot = self.feed.snapshot
-        return download(file_of(snapshot.title, snapshot.sections), "results.html")
+        report = self.feed.snapshot.report
+        return download(file_of(report.title, report.sections), "results.html")
 
     def _status(self, snapshot: ReportSnapshot) -> dict[str, Any]:
+        report = snapshot.report
         return {
-            "hands": grouped(snapshot.hands),
-            "pairings": snapshot.pairings,
+            "hands": grouped(report.hands),
+            "pairings": report.pairings,
             "total_pairings": self._pairings,
-            "steps": snapshot.steps,
+            "steps": report.steps,
             "total_steps": STEPS * self._pairings,
             "is_running": snapshot.is_running,
             "is_sure": self.plan.until_sure,
@@ -128,9 +116,9 @@ class TournamentPage:
     def _render(self, snapshot: ReportSnapshot, locale: str) -> Mapping[str, str]:
         """Render a part for the headline, the status and each section: what does not change is not replaced."""
         return {
-            "headline": html_text(snapshot.title),
+            "headline": html_text(snapshot.report.title),
             **self._renderer.parts(["arena_status"], locale, self._status(snapshot)),
-            **snapshot.sections,
+            **snapshot.report.sections,
         }
 
 

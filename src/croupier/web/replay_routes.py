@@ -38,18 +38,6 @@ class RecordGroup(Struct, frozen=True):
     records: Sequence[Record]
 
 
-class FairForm(Struct, frozen=True):
-    """The fields of the form that verifies a deal."""
-
-    algorithm: str
-    commitment: str
-    server_seed: str
-    client_seed: str
-    hand: int
-    pack: Sequence[str]
-    cards: Sequence[str]
-
-
 class ReplayRoutes:
     """Shows records step by step. Only one transcript is played at a time."""
 
@@ -98,8 +86,8 @@ class ReplayRoutes:
 
     def _verify(self, request: Request, deal: Deal | None) -> Response:
         """Show the form that verifies a deal, filled in with one if it was promised."""
-        form = None if deal is None or deal.algorithm not in FAIR_DEALERS else filled_form(deal)
-        return self._renderer.page(request, "fair.html", deal=form, algorithms=[*FAIR_DEALERS])
+        shown = deal if deal is not None and deal.algorithm in FAIR_DEALERS else None
+        return self._renderer.page(request, "fair.html", deal=shown, algorithms=[*FAIR_DEALERS])
 
     async def _play_transcript(self, request: Request) -> ReplayPage | None:
         """Return the replay of the transcript of the path, None if there is none."""
@@ -147,19 +135,6 @@ class ReplayRoutes:
         if page is None:
             raise HTTPException(404)
         return self._renderer.text(request, page.lines())
-
-
-def filled_form(deal: Deal) -> FairForm:
-    """Return what the form shows of a deal."""
-    return FairForm(
-        algorithm=deal.algorithm,
-        commitment=deal.commitment,
-        server_seed=deal.server_seed,
-        client_seed=deal.client_seed,
-        hand=deal.hand,
-        pack=ROOMS[deal.room].pack.names * deal.decks,
-        cards=deal.cards,
-    )
 
 
 def _step(request: Request, last: int) -> int:

@@ -38,6 +38,11 @@ class PublicTable(Struct, frozen=True):
     note: Text | None
     can_sit: bool
 
+    @property
+    def player_count(self) -> int:
+        """The number of players. A house has one at each table, who has no name."""
+        return len(self.players) or 1
+
 
 class TableSource(Protocol):
     """What everybody may see of one table, as it changes."""
