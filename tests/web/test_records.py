@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from msgspec.structs import asdict
 
 from croupier.core.card_names import FRENCH_CARDS
 from croupier.core.deal_record import deal_cards
@@ -314,7 +313,7 @@ def test_cards_of_a_recorded_game_are_shown_with_the_moves_that_bring_them(
 def test_the_moves_of_a_recorded_game_have_a_place_on_the_time_line(
     recorded_game: GameRecord, actors: list[str]
 ) -> None:
-    page = replay_page(recorded_game.room, house_game_replay(asdict(recorded_game)), {})
+    page = replay_page(recorded_game.room, house_game_replay(recorded_game), {})
     assert not page.has_messages
     assert [*page.parties] == ["player", "house"]
     assert [moment.frame.sender for moment in page.moments] == [*actors, ""]
@@ -369,7 +368,7 @@ def test_the_messages_of_a_recorded_game_are_those_that_were_on_the_wire(room: H
         wire, games = play(room, seed, head)
         for each in games:
             records += 1
-            page = replay_page(room.name, house_game_replay(asdict(each)), house_messages(each))
+            page = replay_page(room.name, house_game_replay(each), house_messages(each))
             assert page.has_messages, each
             shown = [(sender, data) for sender, _, data in frames_of(page)]
             expected = [

@@ -117,9 +117,8 @@ def oldmaid_result(loser: str | None) -> Text:
     return text("The game is over: {name} has lost.", name=verbatim(loser))
 
 
-def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
-    """Return a game against a house: its cards in the order of the deal, and its actions. Raises ValueError."""
-    game = convert(fields, GameRecord)
+def house_game_replay(game: GameRecord) -> GameReplay:
+    """Return a game against a house: its cards in the order of the deal, and its actions."""
     return GameReplay(f"{game.room}/{game.table}/{game.number}", [*_house_steps(game)], HOUSE_GAME_PARTIES)
 
 

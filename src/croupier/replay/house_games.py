@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
-from typing import Final, Protocol
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.core.card_names import FRENCH_CARDS, SPANISH_CARDS
 from croupier.core.presentation import BACK, CardView, SeatStatus, SeatView, TableView, Text, text, verbatim
+from croupier.recording.game_records import GameRecord
 from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER
 from croupier.rooms.kuhn.presenter import CARDS, HOUSE_ACTIONS
 from croupier.rooms.kuhn.rules import SHOWDOWN, TERMINAL_HISTORIES
@@ -42,17 +44,19 @@ KUHN_SHOWDOWNS: Final[Collection[tuple[str, ...]]] = [
 """The moves after which both players of Kuhn poker show their cards."""
 
 
-class HouseGame(Protocol):
-    """A game against a house: its cards in dealing order, its moves (`HouseRoom.commands`), and the client's seat."""
+class WatchedGame(Struct, frozen=True):
+    """A game that is watched; see `GameRecord`. `net` is what the client has won, None while it runs."""
 
-    @property
-    def room(self) -> str: ...  # noqa: D102 -- see the class
-    @property
-    def cards(self) -> Sequence[str]: ...  # noqa: D102 -- see the class
-    @property
-    def done(self) -> Sequence[str]: ...  # noqa: D102 -- see the class
-    @property
-    def seat(self) -> int: ...  # noqa: D102 -- see the class
+    room: str
+    number: int
+    cards: tuple[str, ...]
+    done: tuple[str, ...]
+    seat: int
+    net: int | None
+
+
+type HouseGame = GameRecord | WatchedGame
+"""A game against a house: its cards in dealing order, its moves (`HouseRoom.commands`), and the client's seat."""
 
 
 def house_table(game: HouseGame, done_count: int, *, is_over: bool) -> TableView | None:

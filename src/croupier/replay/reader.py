@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import ValidationError, to_builtins
+from msgspec import ValidationError, convert
 
 from croupier.core.transcript import parse_transcript
 from croupier.recording.game_records import GameRecord, find_game
@@ -78,7 +78,7 @@ def record_replay(record: StoredRecord, title: str, *, is_public: bool = False) 
     """Return the replay of a recorded game or hand; see `finished_hand_replay`. Raises ValueError if it is damaged."""
     match record:
         case GameRecord():
-            return house_game_replay(to_builtins(record))
+            return house_game_replay(record)
         case FinishedHand():
             return finished_hand_replay(record, is_public=is_public)
         case OldMaidRecord():
@@ -123,7 +123,7 @@ def _json_replays(objects: Sequence[Any], name: str) -> Iterator[GameReplay]:
                 record = OldMaidRecord.from_json(json.dumps(fields).encode())
                 yield oldmaid_replay(record, f"oldmaid/table/{record.game}")
             case {"done": _}:
-                yield house_game_replay(fields)
+                yield house_game_replay(convert(fields, GameRecord))
             case {"deal": _}:
                 deals.append(deal_step(fields))
             case _:

@@ -6,7 +6,6 @@ from contextlib import aclosing
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple, Self
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.core.hall import Hall
@@ -17,7 +16,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Effect, Event, Peer, Settle
 from croupier.net.endpoint import Endpoint
 from croupier.observers.counters import RoomFigures
-from croupier.replay.house_games import describe_move, house_result, public_table
+from croupier.replay.house_games import WatchedGame, describe_move, house_result, public_table
 from croupier.web.rooms import RoomEntry, room_title
 from croupier.web.watching import TABLE_GONE, PublicTable, TableSource, follow_views, observing
 
@@ -122,17 +121,6 @@ class PublicHouse:
         return "-".join(filter(None, (self._room.name, str(peer), tag)))
 
 
-class ShownGame(Struct, frozen=True):
-    """The latest game at a table; see `HouseGame`. `net` is what the client has won, None while it runs."""
-
-    room: str
-    number: int
-    cards: tuple[str, ...]
-    done: tuple[str, ...]
-    seat: int
-    net: int | None
-
-
 class HouseSource:
     """The table of a client as everybody may see it; see `TableSource`.
 
@@ -149,7 +137,7 @@ class HouseSource:
         self._news = asyncio.Event()
         self._finished: Settle | None = None
         self._finished_count = 0
-        self._shown: ShownGame | None = None
+        self._shown: WatchedGame | None = None
         self._announcements = Announcements()
 
     async def changes(self) -> AsyncGenerator[None]:
@@ -185,7 +173,7 @@ class HouseSource:
                 self._finished_count += 1
         self._news.set()
 
-    def _latest_game(self) -> ShownGame | None:
+    def _latest_game(self) -> WatchedGame | None:
         """Return the running game, or else the last one that has ended since the table is watched, if any."""
         table = self._hall.table(self._peer) if self._peer in self._hall else None
         if isinstance(table, PrivateTable) and (running := table.running_game) is not None:
@@ -194,11 +182,11 @@ class HouseSource:
             return self._game(finished.state, finished.seat, self._finished_count, finished.net)
         return None
 
-    def _game(self, state: Any, seat: int, number: int, net: int | None) -> ShownGame:
+    def _game(self, state: Any, seat: int, number: int, net: int | None) -> WatchedGame:
         room = self._room
-        return ShownGame(room.name, number, (*room.dealt_cards(state),), (*room.commands(state),), seat, net)
+        return WatchedGame(room.name, number, (*room.dealt_cards(state),), (*room.commands(state),), seat, net)
 
-    def _announce(self, game: ShownGame) -> None:
+    def _announce(self, game: WatchedGame) -> None:
         """Announce the moves of a game that are new, and its result."""
         before = self._shown if self._shown is not None and self._shown.number == game.number else None
         seen = () if before is None else before.done

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
@@ -53,14 +53,8 @@ class Followed(NamedTuple):
     table: TableView
 
 
-class Follower(Protocol):
-    """Follows the lines of a transcript."""
-
-    start: TableView
-
-    def follow(self, line: TranscriptLine) -> Followed:
-        """Follow the next line."""
-        ...
+type Follower = HouseFollower | HoldemFollower | OldMaidFollower
+"""Follows the lines of a transcript, from the table at its `start`."""
 
 
 @lru_cache(MAX_CACHED_PAGES)
@@ -136,7 +130,7 @@ class HouseFollower:
         self.start = self._conversation.client(self._peer).table
 
     def follow(self, line: TranscriptLine) -> Followed:
-        """See `Follower`."""
+        """Follow the next line."""
         self._peer = line.peer or self._peer
         client = self._conversation.client(self._peer)
         before = client.table
@@ -162,7 +156,7 @@ class HoldemFollower:
         self.start = self._table = TableView(title=HoldemPresenter.title, seats=())
 
     def follow(self, line: TranscriptLine) -> Followed:
-        """See `Follower`."""
+        """Follow the next line."""
         data = next(self._data)
         if line.kind in ACTION_TEXTS:
             return _event(line, self._table)
@@ -204,7 +198,7 @@ class OldMaidFollower:
         self.start = self._table = TableView(title=OldMaidPresenter.title, seats=(), status=status)
 
     def follow(self, line: TranscriptLine) -> Followed:
-        """See `Follower`."""
+        """Follow the next line."""
         data = self._conversation.follow(line)
         if self._tables is not None:
             self._table = self._tables.follow(line) or self._table
