@@ -10,7 +10,6 @@ from croupier.core.languages import CATALOGUES, DOMAIN, locales
 from croupier.rooms import HOUSE_ROOMS
 from croupier.web import render
 from croupier.web.locales import choose_locale
-from croupier.web.site import ERROR_TEXTS
 from tests.net.raw_client import Run
 from tests.web.app_fixture import Browser, house, serve
 
@@ -105,10 +104,6 @@ def test_the_list_of_replays_names_the_games_in_the_language_of_the_reader(run: 
             assert "Utskrifter: Svarteper" in page
 
     run(main())
-
-
-def test_every_error_of_the_app_has_a_title() -> None:
-    assert ERROR_TEXTS.keys() | {409, 500} == render.ERROR_TITLES.keys()
 
 
 def test_the_language_is_the_readers() -> None:

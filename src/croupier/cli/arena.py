@@ -210,17 +210,13 @@ def _keep_page(page: "ArenaServer", options: RunOptions) -> None:
     """Wait for Ctrl-C, unless the page is lost."""
     import asyncio
 
-    from croupier.net.stop_signals import stop_signal_event
-
-    async def wait() -> None:
-        with stop_signal_event() as stop:
-            await stop.wait()
+    from croupier.net.stop_signals import wait_for_stop_signal
 
     if page.is_lost:
         print_error("the page of the tournament has failed; its results are above")
     else:
         _print_beside(options, "The page stays until you press Ctrl-C.")
-        asyncio.run(wait())
+        asyncio.run(wait_for_stop_signal())
 
 
 def _print_beside(options: RunOptions, line: str) -> None:

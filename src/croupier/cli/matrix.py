@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from croupier.conformance.matrix.cells import Cell
     from croupier.conformance.matrix.matrix import Matrix, MatrixPlan
+    from croupier.web.class_view import ClassPrivacy
 
 
 def matrix(
@@ -100,6 +101,7 @@ def matrix(
     from croupier.conformance.matrix.standings import parse_grading
     from croupier.conformance.matrix.submission import load_submissions, reference_submission
     from croupier.rooms import HOUSE_ROOMS, ROOMS
+    from croupier.web.class_view import ClassPrivacy
 
     console = Console(highlight=False)
     try:
@@ -142,7 +144,7 @@ def matrix(
             is_fresh=fresh,
         )
         is_visible = visibility == "visible"
-        page = WatchOptions(watch_port, anonymous or not is_visible, not is_visible) if watch else None
+        page = (watch_port, ClassPrivacy(anonymous or not is_visible, not is_visible)) if watch else None
         with contained(contain.containment(folder, out)):
             is_complete = asyncio.run(
                 _run_matrix(plan, page, console)
@@ -152,16 +154,11 @@ def matrix(
     return 0 if is_complete else 130
 
 
-class WatchOptions(NamedTuple):
-    """The page of a class: its port on loopback, and what it hides, as in `ClassPrivacy`."""
+async def _run_matrix(plan: "MatrixPlan", page: "tuple[int, ClassPrivacy] | None", console: "Console") -> bool:
+    """Play a matrix, write its results, and serve its page at a port of loopback, if it has one.
 
-    port: int
-    is_anonymous: bool
-    opens_own_only: bool
-
-
-async def _run_matrix(plan: "MatrixPlan", page: WatchOptions | None, console: "Console") -> bool:
-    """Play a matrix, write its results, and serve its page if there is one. Returns whether it is complete."""
+    Returns whether it is complete.
+    """
     from croupier.conformance.containment.policy import current_containment
 
     if current_containment().is_sandboxed:
@@ -169,22 +166,21 @@ async def _run_matrix(plan: "MatrixPlan", page: WatchOptions | None, console: "C
     if page is None:
         return await _play(plan, plan, console, lambda _: None)
 
-    from croupier.net.stop_signals import stop_signal_event
+    from croupier.net.stop_signals import wait_for_stop_signal
     from croupier.web.class_server import serve_class, shuffle_students
-    from croupier.web.class_view import ClassPrivacy
 
-    shown = shuffle_students(plan) if page.is_anonymous else plan
-    async with serve_class(shown, ClassPrivacy(page.is_anonymous, page.opens_own_only), page.port) as (pages, url):
+    port, privacy = page
+    shown = shuffle_students(plan) if privacy.is_anonymous else plan
+    async with serve_class(shown, privacy, port) as (pages, url):
         print_now(f"The class is at {url}")
-        if page.is_anonymous:
+        if privacy.is_anonymous:
             for number, each in enumerate(shown.submissions, start=1):
                 print_now(printable(f"{number:>3} is {each.name} ({each.id})"))
         is_complete = await _play(plan, shown, console, pages.note)
         pages.end()
         if is_complete:
             print_now("The page stays until you press Ctrl-C.")
-            with stop_signal_event() as stop:
-                await stop.wait()
+            await wait_for_stop_signal()
         return is_complete
 
 

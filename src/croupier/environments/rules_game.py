@@ -1,6 +1,6 @@
 """Games with rules (`croupier.core.rules.Rules`) as numbers."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from croupier.core.bank import CLIENT_SEAT, BankMove, BankRules, BankState, bank
 from croupier.core.bots import BotSpec
 from croupier.core.dealer import Luck
 from croupier.core.rules import Rules, Seat, Turn
+from croupier.environments.encoding import EncodedGame
 from croupier.environments.information_state import information_state_string
 from croupier.strategy.shoe import reachable_nodes
 from croupier.strategy.simulation import draw_move
@@ -20,16 +21,10 @@ RAISE: Final = "RAISE"
 """The action of the highest raise against a bank; lower ones are never better."""
 
 
-class RulesGame(ABC):
+class RulesGame(EncodedGame):
     """A game with rules. See `EncodedGame`. A unit of rewards is `coins_per_unit` coins."""
 
-    seats: int
-    action_names: Sequence[str]
-    feature_names: Sequence[str]
-    feature_highs: Sequence[float]
-    unit: str
     coins_per_unit: int
-    max_loss: float
 
     def __init__(self, name: str, rules: Rules[Any, Any], bots: Mapping[str, BotSpec[Any, Any]]) -> None:
         self.name = name

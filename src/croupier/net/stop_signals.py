@@ -28,6 +28,12 @@ def stop_signal_event() -> Iterator[asyncio.Event]:
         yield stop
 
 
+async def wait_for_stop_signal() -> None:
+    """Wait for a stop signal, which has no other effect meanwhile."""
+    with stop_signal_event() as stop:
+        await stop.wait()
+
+
 @contextmanager
 def _handling_stop_signals(handler: Callable[[str], None]) -> Iterator[None]:
     """Call a handler in the event loop with the name of each stop signal."""

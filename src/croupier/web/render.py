@@ -21,20 +21,22 @@ PARTS: Final = ("felt", "acts", "wire")
 
 THEMES: Final = ("auto", "light", "dark")
 
-ERROR_TITLES: Final = {
-    400: text("Not understood"),
-    403: text("Form expired"),
-    404: text("Page not found"),
-    405: text("Not possible here"),
-    408: text("Too slow"),
-    409: text("Nothing was done"),
-    413: text("Too large"),
-    415: text("No form"),
-    429: text("Too many requests"),
-    500: text("Fault of the server"),
-    503: text("Not available now"),
+ERRORS: Final = {
+    400: (text("Not understood"), text("The request cannot be understood.")),
+    403: (text("Form expired"), text("The form has expired. Go back, reload the page and try again.")),
+    404: (text("Page not found"), text("There is nothing here, or it is not yours.")),
+    405: (text("Not possible here"), text("This address takes no such request.")),
+    408: (text("Too slow"), text("The form took too long to arrive. Try again.")),
+    409: (text("Nothing was done"), text("The table has changed meanwhile; nothing was done. Go back to see it.")),
+    413: (text("Too large"), text("The request is too large.")),
+    415: (text("No form"), text("The request is not a form.")),
+    429: (text("Too many requests"), text("Too many requests. Wait a moment and try again.")),
+    500: (text("Fault of the server"), text("A fault of the server. It has been logged.")),
+    503: (text("Not available now"), text("The server has too much to do. Try again later.")),
 }
-OTHER_ERROR: Final = text("Error")
+"""The title of the page of an error, and what it says unless more is known, by the status."""
+
+OTHER_ERROR: Final = text("Error"), ERRORS[500][1]
 
 
 class Renderer:
@@ -67,13 +69,14 @@ class Renderer:
         headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
         return PlainTextResponse("".join(f"{t(line)}\n" for line in lines), headers=headers)
 
-    def error(self, request: Request, status: int, detail: Text) -> Response:
-        """Render an error: as a page, or as JSON for a script."""
+    def error(self, request: Request, status: int, detail: Text | None = None) -> Response:
+        """Render an error, one of the ERRORS: as a page, or as JSON for a script."""
         t = translator(request_locale(request))
-        title = t(ERROR_TITLES.get(status, OTHER_ERROR))
+        title, usual_detail = ERRORS.get(status, OTHER_ERROR)
+        error = {"status": status, "title": t(title), "detail": t(detail or usual_detail)}
         if wants_json(request):
-            return json_response({"status": status, "title": title, "detail": t(detail)}, status)
-        return self.page(request, "error.html", status_code=status, status=status, title=title, detail=t(detail))
+            return json_response(error, status)
+        return self.page(request, "error.html", status_code=status, **error)
 
     def parts(self, names: Sequence[str], locale: str, context: Mapping[str, Any]) -> Mapping[str, str]:
         """Render the parts of a page that are replaced when it changes, by their names, such as `felt`."""

@@ -1,7 +1,6 @@
 """What every app of this package has: pages of errors, security, the settings of a browser, and static files."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,7 +10,6 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from croupier.core.logger import Logger
-from croupier.core.presentation import text
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.logins import Logins
@@ -19,19 +17,6 @@ from croupier.web.render import Renderer
 from croupier.web.security import SecurityMiddleware
 from croupier.web.settings_routes import SettingsRoutes
 from croupier.web.static_files import static_files
-
-ERROR_TEXTS: Final = {
-    400: text("The request cannot be understood."),
-    403: text("The form has expired. Go back, reload the page and try again."),
-    404: text("There is nothing here, or it is not yours."),
-    405: text("This address takes no such request."),
-    408: text("The form took too long to arrive. Try again."),
-    413: text("The request is too large."),
-    415: text("The request is not a form."),
-    429: text("Too many requests. Wait a moment and try again."),
-    503: text("The server has too much to do. Try again later."),
-}
-SERVER_FAULT: Final = text("A fault of the server. It has been logged.")
 
 
 def create_site(
@@ -47,12 +32,12 @@ def create_site(
 
     async def show_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "other errors are not handled here"
-        response = renderer.error(request, error.status_code, ERROR_TEXTS.get(error.status_code, SERVER_FAULT))
+        response = renderer.error(request, error.status_code)
         response.headers.update(error.headers or {})
         return response
 
     def show_fault(request: Request) -> Response:
-        return renderer.error(request, 500, SERVER_FAULT)
+        return renderer.error(request, 500)
 
     app = Starlette(
         routes=[

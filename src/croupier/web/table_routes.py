@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from croupier.core.linear import linear_text
-from croupier.core.presentation import UnknownAction, text
+from croupier.core.presentation import UnknownAction
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
 from croupier.web.render import Renderer, json_response, request_locale, wants_json
@@ -89,8 +89,7 @@ class TableRoutes:
         """Answer an action: scripts ask for JSON, browsers without them are sent back to the page."""
         if not wants_json(request):
             if status == 409:
-                detail = text("The table has changed meanwhile; nothing was done. Go back to see it.")
-                return self._renderer.error(request, 409, detail)
+                return self._renderer.error(request, 409)
             return RedirectResponse(f"/tables/{table.page.id}", 303)
         return json_response(table.seat.feed.envelope(request_locale(request)), status)
 
