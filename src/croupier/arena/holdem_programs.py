@@ -26,7 +26,7 @@ from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address, Effect, Event, HandFinished, Received
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
-from croupier.net.event_loop import resolve, run
+from croupier.net.event_loop import cancel_all, resolve, run
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
@@ -105,9 +105,7 @@ class HoldemMatch(ProgramMatch):
             await asyncio.wait([self.over])
             await asyncio.wait(tasks)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all(*tasks)
             await self._app.stop(STOP_SECONDS)
             self._authenticator.close()
         self.over.result()

@@ -21,6 +21,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address
+from croupier.net.event_loop import cancel_all
 from croupier.recording.shared_store import SharedStore
 from croupier.rooms.oldmaid import Options
 from croupier.tui.holdem_seat import HoldemTableSeat, clock_offset
@@ -107,9 +108,7 @@ class OwnPlaces:
 
     async def close(self) -> None:
         """End all games, bots and servers."""
-        for bot in self._bots:
-            bot.cancel()
-        await asyncio.gather(*self._bots, return_exceptions=True)
+        await cancel_all(*self._bots)
         for room in self._rooms.values():
             room.halt(final=True)
         for room in self._rooms.values():

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from croupier.core.linear import linear_text
 from croupier.core.presentation import ActionView, Presenter, TableView, Text, UnknownAction, find_action
+from croupier.net.event_loop import cancel_all
 from croupier.tui.interaction import OpenSeat, connecting_view, converse
 from croupier.tui.table_keys import Choice
 
@@ -132,8 +133,7 @@ class CallTable:
 
     async def close(self) -> None:
         """End the conversation, however far it is."""
-        self._conversation.cancel()
-        await asyncio.gather(self._conversation, return_exceptions=True)
+        await cancel_all(self._conversation)
 
 
 def _action_values(action: ActionView) -> Mapping[str, object]:

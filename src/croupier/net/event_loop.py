@@ -6,6 +6,7 @@ import time
 from asyncio import Future
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
@@ -42,6 +43,13 @@ async def wait_tasks[T](tasks: set[asyncio.Task[T]]) -> None:
     """Wait until tasks that were started with `start_task` are done, also those that start meanwhile."""
     while tasks:
         await asyncio.wait(tasks)
+
+
+async def cancel_all(*futures: Future[Any]) -> None:
+    """Cancel futures and tasks, and wait until they have ended, whatever with."""
+    for future in futures:
+        future.cancel()
+    await asyncio.gather(*futures, return_exceptions=True)
 
 
 def resolve(future: Future[None] | None) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from croupier.core.presentation import LEAVE, Presenter, TableCommand, TableView, Text, UnknownAction, text, verbatim
+from croupier.net.event_loop import cancel_all
 from croupier.tui.display import Display, open_display
 from croupier.tui.seats import Seat
 from croupier.tui.table_keys import Choice
@@ -85,7 +86,7 @@ class Conversation:
                 return False
             await entering
         finally:
-            await _cancel(entering, leaving)
+            await cancel_all(entering, leaving)
         return True
 
     async def _play(self) -> TableCommand:
@@ -111,7 +112,7 @@ class Conversation:
                     if refusal is not None:
                         self._display.notify(refusal)
                         # Nothing newer than the last state may ever come: ask for the current one.
-                        await _cancel(received)
+                        await cancel_all(received)
                         received = asyncio.ensure_future(seat.receive())
                 if choice.done():
                     move = self._move(choice.result())
@@ -123,7 +124,7 @@ class Conversation:
                     choice = asyncio.ensure_future(self._display.choose())
                 view = self._show()
         finally:
-            await _cancel(received, answer, choice)
+            await cancel_all(received, answer, choice)
 
     def _receive(self, received: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
         """Present all that the session has handled. Return the future of the next, which never comes after the end."""
@@ -171,9 +172,3 @@ async def _leave(seat: Seat[Any], *error: Any) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seat.timeout_seconds):
             await seat.__aexit__(*error)
-
-
-async def _cancel(*futures: "asyncio.Future[Any]") -> None:
-    for future in futures:
-        future.cancel()
-    await asyncio.gather(*futures, return_exceptions=True)

@@ -7,6 +7,7 @@ from typing import Final
 
 from croupier.clients.web_tables import WebTables
 from croupier.core.presentation import text
+from croupier.net.event_loop import cancel_all
 from croupier.tui.encoding import terminal_text
 from croupier.tui.renderer import Line, styled_line, styled_lines
 from croupier.tui.screen import Screen
@@ -48,9 +49,7 @@ class TextScreen:
             following = asyncio.ensure_future(self._follow(screen))
             leaving = asyncio.ensure_future(self._has_left.wait())
             await asyncio.wait({following, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (following, leaving):
-                task.cancel()
-            await asyncio.gather(following, leaving, return_exceptions=True)
+            await cancel_all(following, leaving)
         for line in self._lines:
             print(terminal_text(line))
         if not following.cancelled():
