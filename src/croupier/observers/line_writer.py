@@ -3,24 +3,14 @@
 import errno
 import os
 from contextlib import suppress
+from io import RawIOBase
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from croupier.observers.private_files import private_opener
 
 MAX_PARTIAL_LINE_BYTES: Final = 1 << 16
 """A longer partial line of another process is not removed, but ended."""
-
-
-class RawFile(Protocol):
-    """A file without a buffer, like `io.FileIO`."""
-
-    def write(self, data: bytes, /) -> int | None: ...  # noqa: D102 -- as in io
-    def tell(self) -> int: ...  # noqa: D102 -- as in io
-    def seek(self, offset: int, /) -> int: ...  # noqa: D102 -- as in io
-    def truncate(self, size: int | None, /) -> int: ...  # noqa: D102 -- as in io
-    def fileno(self) -> int: ...  # noqa: D102 -- as in io
-    def close(self) -> None: ...  # noqa: D102 -- as in io
 
 
 class LineWriter:
@@ -29,7 +19,7 @@ class LineWriter:
     A pipe whose reader is too slow counts as full: writing never blocks.
     """
 
-    def __init__(self, file: RawFile) -> None:
+    def __init__(self, file: RawIOBase) -> None:
         self._file = file
         self._has_partial_line = False
         with suppress(OSError):  # a file in memory has no descriptor
@@ -71,7 +61,7 @@ class SharedLineWriter(LineWriter):
     A partial line at its end, as a killed process may leave it, is removed before the next line is written.
     """
 
-    def __init__(self, file: RawFile) -> None:
+    def __init__(self, file: RawIOBase) -> None:
         """`file` is open for appending and for reading."""
         super().__init__(file)
         self._descriptor = file.fileno()
