@@ -59,15 +59,13 @@ class Renderer:
         """Render a page for a request."""
         locale = request_locale(request)
         html = environment(locale).get_template(template).render(**(self._context(request) | context))
-        headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
-        return HTMLResponse(html, status_code, headers)
+        return HTMLResponse(html, status_code, language_headers(locale))
 
     def text(self, request: Request, lines: Iterable[Text]) -> Response:
         """Render lines of text for a request, for screen readers and text browsers."""
         locale = request_locale(request)
         t = translator(locale)
-        headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
-        return PlainTextResponse("".join(f"{t(line)}\n" for line in lines), headers=headers)
+        return PlainTextResponse("".join(f"{t(line)}\n" for line in lines), headers=language_headers(locale))
 
     def error(self, request: Request, status: int, detail: Text | None = None) -> Response:
         """Render an error, one of the ERRORS: as a page, or as JSON for a script."""
@@ -133,6 +131,11 @@ def environment(locale: str) -> Environment:
         t=translator(locale), grouped=grouped, static=static_files().url, locale=locale, locales=locales()
     )
     return made
+
+
+def language_headers(locale: str) -> Mapping[str, str]:
+    """Return the headers of a response in a language, which depends on the browser."""
+    return {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
 
 
 def wants_json(request: Request) -> bool:

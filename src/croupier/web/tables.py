@@ -37,14 +37,13 @@ class Tables:
         self.is_halted = False
         self._config = config
         self._tables: dict[tuple[str, str], SeatedTable] = {}
-        self._sessions: dict[str, set[str]] = {}
 
     def __len__(self) -> int:
         return len(self._tables)
 
     def has_seats(self, session: str) -> bool:
         """Whether a session has any seats."""
-        return session in self._sessions
+        return any(table.session == session for table in self._tables.values())
 
     def of_session(self, session: str) -> list[SeatedTable]:
         """Return the tables of a session whose games can go on, the oldest first."""
@@ -62,7 +61,6 @@ class Tables:
         if (former := self._tables.get(key)) is not None:
             self.keep(former)
         self._tables[key] = table
-        self._sessions.setdefault(table.session, set()).add(table.page.id)
         table.seat.on_over = lambda: self._remove_later(table)
         return table
 
@@ -72,8 +70,8 @@ class Tables:
 
     def move(self, former: str, session: str, csrf: str) -> None:
         """Give the tables of a session to another one, whose forms have the token `csrf`."""
-        for table_id in self._sessions.pop(former, set()):
-            table = self._tables.pop((former, table_id))
+        for table in [table for table in self._tables.values() if table.session == former]:
+            del self._tables[former, table.page.id]
             table.session, table.page.csrf = session, csrf
             table.seat.feed.forget_rendered()
             self.add(table)
@@ -116,10 +114,6 @@ class Tables:
         key = table.session, table.page.id
         if self._tables.get(key) is table:  # the person may have sat down there again
             del self._tables[key]
-            seats = self._sessions[table.session]
-            seats.discard(table.page.id)
-            if not seats:
-                del self._sessions[table.session]
 
 
 def new_table_id() -> str:
