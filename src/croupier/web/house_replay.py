@@ -20,7 +20,8 @@ from croupier.core.transcript import (
     is_strict,
 )
 from croupier.replay.transcript_house import Harness, compile_pattern, make_harness
-from croupier.web.seats import LEFT, TABLE_CLOSED, house_fault
+from croupier.web.house_seat import house_fault
+from croupier.web.seats import LEFT, TABLE_CLOSED
 
 LINE_GROUP: Final = "line"
 """The group of a pattern that matches the bytes of the whole line."""

@@ -11,10 +11,10 @@ from croupier.web.cookies import SigningKeys, Visitor
 from croupier.web.holdem_bots import HoldemBots
 from croupier.web.holdem_games import choose_game
 from croupier.web.holdem_seat import HoldemSeat
+from croupier.web.house_seat import HouseSeat
 from croupier.web.render import Renderer, TablePage
 from croupier.web.ring_seat import USUAL_BOTS, RingLobby, RingSeat, RingTable
 from croupier.web.rooms import RoomEntry, holdem_service, room_view
-from croupier.web.seats import HouseSeat
 from croupier.web.tables import SeatedTable, Tables, new_table_id
 
 

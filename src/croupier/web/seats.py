@@ -1,4 +1,4 @@
-"""Seats: what a person in a browser acts through. A house seat is a client of the room's own endpoint."""
+"""Seats: what a person in a browser acts through."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -6,13 +6,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from croupier.core.errors import Violation
 from croupier.core.presentation import Presenter, TableCommand, TableView, Text, new_items, text
-from croupier.core.session import Address
 from croupier.web.feed import Feed, RenderTable, Snapshot
 from croupier.web.frames import MAX_FRAMES, FrameView, message_frame
-from croupier.web.house_connection import HouseConnection
-from croupier.web.rooms import HouseEntry
 
 ANSWER_SECONDS: Final = 1.0
 """An action waits this long for the answer of the table; a later answer reaches the browser by the stream."""
@@ -179,82 +175,3 @@ def news(before: TableView | None, view: TableView) -> Sequence[Text]:
     if status is not None and (before is None or status != (before.blocked or before.status)):
         found.append(status)
     return found
-
-
-def house_fault(violation: Violation) -> Text:
-    """Return why the games of a seat have ended: the house has broken a clause."""
-    return text("The house has broken {clause}: found {found}.", clause=violation.clause, found=violation.found)
-
-
-class HouseSeat(Seat):
-    """A seat against a house, through a connection of its own to the room's endpoint; see `HouseConnection`.
-
-    The house keeps what is staked in a running game that the person leaves.
-    """
-
-    def __init__(
-        self,
-        entry: HouseEntry,
-        address: Address | None,
-        certificate: dict[str, Any] | None,
-        render: RenderTable,
-    ) -> None:
-        self._entry = entry
-        self._client = address, certificate
-        self._format = entry.room.message_formatter(entry.settings)
-        self._presenter = entry.make_presenter()
-        self._connect()
-        super().__init__(render)
-
-    def close(self, reason: Text) -> None:
-        """Close the connection."""
-        if not self.is_over:
-            self._connection.close()
-            self._end(reason)
-
-    def _connect(self) -> None:
-        self._connection = HouseConnection(self._entry, *self._client, self)
-        first = self._presenter.sit(self._connection.player, self._entry.purse)
-        self._connection.open()
-        if first is not None:
-            self._make_move(first)
-
-    def _rejoin(self) -> None:
-        self._connection.close()
-        self._connect()
-        self._changed()
-
-    def _make_move(self, move: Any) -> None:
-        self._connection.submit(move)
-        self._presenter.sent(move)
-        self._changed()
-
-    @property
-    def _is_waiting(self) -> bool:
-        return self._connection.player.is_waiting
-
-    def _view(self) -> TableView:
-        return self._presenter.table(self._entry.endpoint.clock())
-
-    # The connection, see `ConnectionObserver`.
-
-    def received(self, message: Any, data: bytes, clause: str | None) -> None:
-        """Show a message of the house."""
-        self._add_frame("house", self._format(message), data, clause or "")
-        self._presenter.received(message)
-        self._changed()
-
-    def sent(self, message: Any, data: bytes, clause: str | None) -> None:
-        """Show a message of the person."""
-        self._add_frame("you", self._format(message), data, clause or "")
-
-    def violated(self, violation: Violation) -> None:
-        """End the games: the house has broken a clause."""
-        self._end(house_fault(violation))
-
-    def left(self) -> None:
-        """End the games, unless a new connection can continue them."""
-        if self._connection.player.is_exhausted:
-            self._changed()
-        elif not self._is_ended:
-            self._end(self.close_reason)
