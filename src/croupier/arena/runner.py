@@ -122,12 +122,6 @@ class Worker:
         jobs, finished = [*self.jobs], self._shared[FINISHED_CELL] - self._received
         return jobs[:finished], jobs[finished], jobs[finished + 1 :]
 
-    @property
-    def process_id(self) -> int:
-        """The id of the process."""
-        assert self._process.pid is not None
-        return self._process.pid
-
     def kill(self) -> None:
         """End the process. SIGTERM ends it at once, unless it has to end a program first."""
         self._process.terminate()
@@ -179,11 +173,6 @@ class ProcessRunner:
                         yield from self._replace(worker, again, None)
                 elif worker.is_stalled(self._move_timeout):
                     yield from self._replace(worker, again, f"no move after {self._move_timeout:g} seconds")
-
-    @property
-    def process_ids(self) -> list[int]:
-        """The ids of the running processes."""
-        return [worker.process_id for worker in self._workers]
 
     def _batch_chunks(self) -> int:
         """The chunks that a process gets at a time: those of programs take seconds. Raises ValueError."""
