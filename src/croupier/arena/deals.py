@@ -14,5 +14,10 @@ def bot_stream(plan: Plan, pairing: Pairing, chunk: int, seating: int, index: in
     return _dealer(plan, f"{pairing[0]}-{pairing[1]}/{index}/{seating}", chunk)
 
 
+def stream_seed(plan: Plan, stream: str, chunk: int = 0) -> bytes:
+    """The seed of a stream of random numbers."""
+    return derive_server_seed(plan.seed, f"{plan.room}/arena/{stream}", chunk)
+
+
 def _dealer(plan: Plan, stream: str, chunk: int) -> FairDealer:
-    return FairDealer(derive_server_seed(plan.seed, f"{plan.room}/arena/{stream}", chunk))
+    return FairDealer(stream_seed(plan, stream, chunk))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from croupier.arena.baselines.holdem import PILOT_PAIRS, PlayedHand, Seatings
+from croupier.arena.deals import stream_seed
 from croupier.arena.game import Chunk
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.players import Forfeit, Player
 from croupier.arena.servers import is_at_server, play_server
 from croupier.arena.tally import Tally, moments_of
-from croupier.core.dealer import derive_server_seed
 from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, Move
@@ -73,7 +73,9 @@ class HoldemGame:
         scale = 100 / SEATS / self._new_hand.stakes.big_blind
         adjusted = None
         if baseline is not None:
-            corrections = baseline.corrections((first.hands, second.hands), seed=_sample_seed(chunk))
+            one, other = chunk.pairing
+            seed = stream_seed(chunk.plan, f"samples/{one}-{other}", chunk.number)
+            corrections = baseline.corrections((first.hands, second.hands), seed=seed)
             adjusted = moments_of((scale * (won + more), 1) for won, more in zip(chips, corrections, strict=True))
         tally = Tally(chunk.plan.chunk_pairs, plain=moments_of((scale * won, 1) for won in chips), adjusted=adjusted)
         if not chunk.plan.leaks or any(chunk.programs):
@@ -172,9 +174,3 @@ def deals_of(chunk: Chunk, seating: int) -> Sequence[Sequence[Card]]:
     """The nine cards of each hand of a seating."""
     next_deck = chunk.dealer(seating).next_deck
     return [tuple(islice(next_deck(len(CARDS)), 2 * SEATS + BOARD_CARDS)) for _ in range(chunk.plan.chunk_pairs)]
-
-
-def _sample_seed(chunk: Chunk) -> bytes:
-    """The seed of the cards that the baseline draws for a chunk."""
-    one, other = chunk.pairing
-    return derive_server_seed(chunk.plan.seed, f"{chunk.plan.room}/arena/samples/{one}-{other}", chunk.number)

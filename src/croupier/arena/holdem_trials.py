@@ -32,13 +32,13 @@ from croupier.arena.baselines.holdem.history import (
 )
 from croupier.arena.baselines.holdem.profiles import STREETS
 from croupier.arena.baselines.holdem.values import Runouts
+from croupier.arena.deals import stream_seed
 from croupier.arena.game import Chunk
 from croupier.arena.holdem import DEFAULT_MOVES, NAMES
 from croupier.arena.intervals import Interval, sequence_interval
 from croupier.arena.leaks import Gain, LeakLine, Trial
 from croupier.arena.players import Forfeit
 from croupier.arena.tally import Moments
-from croupier.core.dealer import derive_server_seed
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, Legal, Move
 from croupier.rooms.holdem.simulation import play_out
@@ -139,7 +139,7 @@ def try_choices(chunk: Chunk, seatings: Seatings, unit: float) -> Trials:
     The bots are made anew, with random numbers for the trials, and their faults do not count. But if a bot makes one,
     it may need to have seen the hand from its beginning; then there are no trials.
     """
-    seed = int.from_bytes(derive_server_seed(chunk.plan.seed, f"{chunk.plan.room}/arena/trials", 0))
+    seed = int.from_bytes(stream_seed(chunk.plan, "trials"))
     trial_chunk = with_fields(chunk, plan=replace(chunk.plan, seed=seed), faults=[])
     collectors = (Collector(), Collector())
     try:

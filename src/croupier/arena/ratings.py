@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from croupier.arena.deals import stream_seed
 from croupier.arena.intervals import Interval, interval_around, student_quantile
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.series import Series
-from croupier.core.dealer import derive_server_seed
 
 if TYPE_CHECKING:  # of the extra `arena`
     import numpy as np
@@ -59,7 +59,8 @@ def standings(plan: Plan, all_series: Collection[Series]) -> Sequence[Standing]:
     Raises ModuleNotFoundError without the extra `arena`.
     """
     scores = {series.pairing: [*_scores(series)] for series in all_series}
-    strengths = rate(len(plan.bots), scores, seed=_bootstrap_seed(plan), alpha=plan.alpha)
+    seed = int.from_bytes(stream_seed(plan, "bootstrap"))
+    strengths = rate(len(plan.bots), scores, seed=seed, alpha=plan.alpha)
     found = [
         _standing(plan, bot, [series for series in all_series if bot in series.pairing], strength)
         for bot, strength in enumerate(strengths)
@@ -213,7 +214,3 @@ def _scores(series: Series) -> Iterator[float]:
             yield 0.5
         else:
             yield float(tally.result.total > 0)
-
-
-def _bootstrap_seed(plan: Plan) -> int:
-    return int.from_bytes(derive_server_seed(plan.seed, f"{plan.room}/arena/bootstrap", 0))

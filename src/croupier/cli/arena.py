@@ -160,7 +160,11 @@ def arena(
             folder = run.out
             if folder is None and run.watch:  # the page is made of the record
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="croupier-arena-")))
-            page = stack.enter_context(_serve_page(made, folder, run)) if folder and run.watch else None
+            page = None
+            if folder and run.watch:
+                from croupier.web.arena_server import ArenaServer
+
+                page = stack.enter_context(ArenaServer(made, folder, run.watch_port))
             record = Record(folder, made, resume=run.resume) if folder else None
         except ClusterError as error:
             return fail(error)
@@ -197,13 +201,6 @@ def _check_libraries(options: RunOptions) -> None:
     for name in ("scipy.special", "choix", *(["matplotlib"] if options.out or options.watch else [])):
         if find_spec(name) is None:
             raise ModuleNotFoundError(name=name)
-
-
-def _serve_page(plan: "Plan", folder: Path, options: RunOptions) -> "ArenaServer":
-    """Serve the page of the tournament in a folder. Raises OSError."""
-    from croupier.web.arena_server import ArenaServer
-
-    return ArenaServer(plan, folder, options.watch_port)
 
 
 def _keep_page(page: "ArenaServer", options: RunOptions) -> None:
