@@ -104,6 +104,8 @@ def test_purses_of_different_sizes_are_not_accused() -> None:
         (lambda _, history, message, net: int(message == ACTN["BET"] and history == ()), "kuhn-7.3"),
         (lambda _, history, message, net: -(message == ACTN["CAL"] and history == ()), "kuhn-6.7"),
         (lambda purse, history, message, net: (COINS - purse.coins) * (history == ("CHK",)), "kuhn-7.1"),
+        (lambda _, history, message, net: -2 * (net == 2) - (net == 1 and message == ACTN["BET"]), "kuhn-7.4"),
+        (lambda _, history, message, net: -net * (net > 0), "kuhn-7.4"),
     ],
 )
 def test_a_wrong_payment_is_named(tamper: Tamper, clause: str) -> None:

@@ -51,6 +51,11 @@ class PurseEvent:
     pot: int = 0
     earlier_pots: int = 0
 
+    @property
+    def stake(self) -> int:
+        """What the client has put into the pot of a game that it has won."""
+        return self.gain - self.net
+
 
 MAX_PURSE_COINS: Final = 1 << 62
 
@@ -94,11 +99,14 @@ def _pays(title: str, factor: int) -> Flaw:
 
 RIGHT: Final = Flaw("right")
 WRONG_COINS: Final = (*(_moves(coins, also_refused=False) for coins in (1, -1, 2, -2)),)
+WRONG_POTS: Final = (
+    Flaw("no pot after", change=lambda left, event, _: left - event.gain),
+    Flaw("half of the pot after", change=lambda left, event, _: left - event.gain + event.gain // 2),
+    Flaw("only the antes after", change=lambda left, event, _: left - event.gain + min(event.gain, ANTES)),
+)
 FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
     Occasion.ENDING: (
-        Flaw("no pot after", change=lambda left, event, _: left - event.gain),
-        Flaw("half of the pot after", change=lambda left, event, _: left - event.gain + event.gain // 2),
-        Flaw("only the antes after", change=lambda left, event, _: left - event.gain + min(event.gain, ANTES)),
+        *WRONG_POTS,
         Flaw("the pot for the loser after", change=lambda left, event, _: left + event.pot - event.gain),
         _pays("no payment after", 0),
         _pays("a double payment after", 2),
@@ -106,6 +114,9 @@ FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
         *WRONG_COINS,
     ),
     Occasion.ANY_ENDING: (
+        *WRONG_POTS,
+        Flaw("only the coins of the house after", change=lambda left, event, _: left - event.stake * (event.net > 0)),
+        Flaw("only its own coins after", change=lambda left, event, _: left - max(event.net, 0)),
         Flaw(
             "the pots of all games before, too, after",
             change=lambda left, event, _: left + event.earlier_pots * (event.net > 0),
