@@ -45,6 +45,9 @@ HOLDS_ANSWERS_BACK: Final = Cause(
 )
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
+NEITHER_READS_NOR_REFUSES: Final = Cause(
+    "it neither reads what it need not accept nor refuses it as unreadable: without that, the same messages pass"
+)
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
 ENDS_AT_ERRORS: Final = Cause("it does not discard an error of the client: it ends the conversation")
 MISREAD_FAULTS: Final = 4
@@ -143,6 +146,17 @@ class Experiments:
                 if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                     return await self._blamed_or_unread(attempt, change, blamed, cause)
         return attempt
+
+    async def explain_tolerated(self, clause: str, attempt: Attempt) -> Attempt:
+        """Blame `clause` if the house fails only where a message comes as it need not accept it."""
+        sent = [line.data for line in attempt.dialogue if line.side == CLIENT]
+        change = partial(canonical_messages, self._conversations.new_conversation())
+        others = change(whole_messages(attempt.dialogue))
+        if not others or others == sent:
+            return attempt
+        found = await self._compare(sent, others, WHOLE, change)
+        is_shown = found is Comparison.ONLY_THE_ORIGINAL_FAILS
+        return attempt.blamed(clause, NEITHER_READS_NOR_REFUSES) if is_shown else attempt
 
     async def explain_close(self, attempt: Attempt) -> Attempt:
         """Blame a message that changes nothing if the house says goodbye after it, and goes on without it."""
