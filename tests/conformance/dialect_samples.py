@@ -104,6 +104,11 @@ def longer_texts(other_bytes: int) -> Habit:
     return habit
 
 
+def three_digits(message: bytes) -> bytes:
+    """Counts the bytes of a text in three digits."""
+    return b"ERRO %03d%s" % (len(message) - 7, message[7:]) if message[:4] == b"ERRO" else message
+
+
 def spaces(between: bytes) -> Habit:
     """Has something else in the place of a space that belongs to a message."""
 
@@ -251,6 +256,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "writes the number of its cards as text": counts(text),
         "sends the number of its cards in one byte": counts(integer(1)),
         "counts the characters of its texts, and not their bytes": characters,
+        "writes the length of a text in three digits": three_digits,
         "counts a byte after its texts as a part of them": longer_texts(1),
         "counts the two digits of a length, too": longer_texts(2),
         "counts all bytes of an ERRO, and not those of its text": longer_texts(7),

@@ -63,10 +63,10 @@ UTF8_SIZES: Final[Mapping[bytes, int]] = {b"\xf0": 4, b"\xe0": 3, b"\xc0": 2}
 
 
 class CountedText(FieldPattern):
-    """The text of an ERRO: two digits, and that many bytes."""
+    """The text of an ERRO: two digits, or another number of them, and that many bytes."""
 
-    def __init__(self) -> None:
-        super().__init__((rb"\d", rb"\d"))
+    def __init__(self, digit_count: int = 2) -> None:
+        super().__init__([rb"\d"] * digit_count)
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
         """See `FieldPattern.read`."""
@@ -209,6 +209,7 @@ SEVENHALF: Final = ProtocolLayout(
             "score": FieldPattern((rb" *\d{1,3}(?:[.,]\d)?",), partial=rb" +", normalize=_score)
         },
         "counts the characters of its texts, and not their bytes": {"text": TextOfCharacters()},
+        "writes the length of a text in three digits": {"text": CountedText(digit_count=3)},
         "counts a byte after its texts as a part of them": {"text": TextWithOthers(1)},
         "counts the two digits of a length, too": {"text": TextWithOthers(2)},
         "counts all bytes of an ERRO, and not those of its text": {"text": TextWithOthers(7)},
