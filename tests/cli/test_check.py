@@ -242,6 +242,29 @@ def test_a_case_at_which_the_server_ends_shows_what_was_said_before(tmp_path: Pa
     assert "UnicodeDecodeError" in result.stdout
 
 
+FALLING_SERVER = """
+import socket, sys
+
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    connection, _ = listening.accept()
+    while data := connection.recv(100):
+        connection.sendall({b"ACTN": b"FAIL W_A", b"CARD": sys.exit}[data[:4]])
+"""
+"""A server that refuses every action, and ends with an exception at everything else."""
+
+
+def test_the_end_of_the_server_is_blamed_on_the_answer_that_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "falling.py"
+    path.write_text(FALLING_SERVER)
+    command = shlex.join([sys.executable, str(path), "{port}"])
+    case = "kuhn/6.7/refused-twice-at-start"
+    check(case, "--server", command, "--report", f"json={tmp_path / 'found'}")
+    (found,) = json.loads((tmp_path / "found").read_text())["results"]
+    assert found["failure"]["clause"] == "kuhn-6.4"
+    assert found["dialogue"][-1]["text"].startswith("CARD ")
+
+
 def test_the_end_after_too_many_failures_is_announced(tmp_path: Path) -> None:
     path = tmp_path / "fragile.py"
     path.write_text(FRAGILE_SERVER)

@@ -255,7 +255,8 @@ def _last_before_gone(case: Case, attempts: Sequence[Attempt], error: TargetGone
     """Return what to report of a case during which the server went: its last attempt, with what was said then."""
     if attempts and attempts[-1].failure is not None:
         return attempts[-1]
-    failure = Failure(case.clause, "a server that accepts connections", str(error), kind=FoundKind.CLOSED)
+    clause = error.clause or case.clause
+    failure = Failure(clause, "a server that accepts connections", str(error), kind=FoundKind.CLOSED)
     dialogue = error.dialogue or (attempts[-1].dialogue if attempts else ())
     return Attempt(Outcome.FAIL, failure=failure, dialogue=dialogue)
 

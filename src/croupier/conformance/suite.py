@@ -103,11 +103,16 @@ def inapplicable(reason: str) -> Attempt:
 
 
 class TargetGone(ConnectionError):
-    """The server under test accepts no connections any more. `dialogue` is what it has ended before, if known."""
+    """The server under test accepts no connections any more.
 
-    def __init__(self, reason: str, dialogue: Sequence[DialogueLine] = ()) -> None:
+    `dialogue` is what it has ended before, if known, and `clause` is what it has broken by that, empty if that of the
+    case.
+    """
+
+    def __init__(self, reason: str, dialogue: Sequence[DialogueLine] = (), clause: str = "") -> None:
         super().__init__(reason)
         self.dialogue = dialogue
+        self.clause = clause
 
 
 class Bench:

@@ -324,7 +324,9 @@ class HouseBench(Bench):
             try:
                 provoked = await self._close_detector.find_provoked(probe, case.delivery)
             except TargetGone as error:
-                raise TargetGone(str(error), probe.conversation.lines) from None
+                lines = probe.conversation.lines
+                due = self._conversations.new_conversation().replay(lines).referee.pending
+                raise TargetGone(str(error), lines, "" if due is None else due.clause) from None
             if provoked is not None:
                 return provoked
         return None
