@@ -45,6 +45,8 @@ MAX_EXPERIMENT_SECONDS: Final = 4.0
 MAX_TOTAL_EXPERIMENT_SECONDS: Final = 12.0
 """How long the experiments of a case may take, and all of them."""
 
+NO_MORE_CLIENTS: Final = Cause("it serves no client after its first ones")
+
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
 
 LEAVING_SECONDS: Final = 1.0
@@ -80,6 +82,7 @@ class HouseBench(Bench):
         self._clients: int | None = None  # how many converse at once at a slow server, None if that is not known
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
+        self._serves_nobody = False
 
     @property
     def lanes(self) -> int:
@@ -88,6 +91,7 @@ class HouseBench(Bench):
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
+        self._serves_nobody = False
         await self._conversations.open(address)
 
     async def close(self) -> None:
@@ -104,7 +108,9 @@ class HouseBench(Bench):
             return Attempt(Outcome.FAIL, failure=failure.explained(cause))
         if self._clients is None and self._conversations.timeout.is_slow:
             self._clients = await self._find_clients()
-        probes = await self._try(case, number, is_patient=is_patient)
+        probes = () if self._serves_nobody else await self._try(case, number, is_patient=is_patient)
+        if self._serves_nobody or await self._turns_everyone_away(probes):
+            return self._turned_away(probes)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
         for probe in probes:
@@ -123,6 +129,23 @@ class HouseBench(Bench):
         if missed:
             return await self._missed(case, missed[0])
         return self._passed(case, probes)
+
+    async def _turns_everyone_away(self, probes: Sequence[ScriptedClient]) -> bool:
+        """Whether the house has sent away a client at once where that shows, and serves no others any more."""
+        return (
+            any(probe.fault or probe.skip_reason for probe in probes)
+            and any(map(self._conversations.is_turned_away, probes))
+            and await self._conversations.turns_everyone_away()
+        )
+
+    def _turned_away(self, probes: Sequence[ScriptedClient]) -> Attempt:
+        """What a case shows once the house serves no clients any more: the first one fails."""
+        if self._serves_nobody:
+            return Attempt(Outcome.SKIP, NO_MORE_CLIENTS.text, is_final=True)
+        self._serves_nobody = True
+        allowed, found = "a server that serves the next client", "a goodbye and the close for every client"
+        failure = Failure(self._test_data.shared_clauses["tables"], allowed, found, kind=FoundKind.CLOSED)
+        return Attempt(Outcome.FAIL, failure=failure.explained(NO_MORE_CLIENTS), dialogue=probes[-1].conversation.lines)
 
     async def _blame_close(self, case: HouseServerCase, probe: ScriptedClient, attempt: Attempt) -> Attempt:
         """Blame a house that closes at what it need not tolerate on the refusal that is missing before the close."""
@@ -174,8 +197,8 @@ class HouseBench(Bench):
         if failure.cause is not None and failure.cause.dialect is not None:
             return attempt
         if await self._conversations.has_fallen_silent(attempt):
-            tables, cause = self._test_data.shared_clauses["tables"], Cause("it answers no client after its first ones")
-            return attempt.blamed(tables, cause)
+            self._serves_nobody = True
+            return attempt.blamed(self._test_data.shared_clauses["tables"], NO_MORE_CLIENTS)
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
         experiments = Experiments(

@@ -45,6 +45,13 @@ RECOVERY_TRIES: Final = 16
 SILENT_CLIENTS: Final = 8
 """This many clients in a row without an answer show that there are no more answers."""
 
+TURNED_AWAY_CLIENTS: Final = 8
+TURNED_AWAY_GAP_SECONDS: Final = 0.5
+"""This many clients in a row that are sent away at once, with this pause between them, show that no client is served.
+
+A house may have no room for a moment.
+"""
+
 MIN_POOR_CLIENTS: Final = 5
 """This many clients that cannot pay for their first game show that no client can."""
 
@@ -276,6 +283,21 @@ class Conversations:
             return False
         for ending in (b"\n", *[b""] * SILENT_CLIENTS):  # it may only wait for a line end
             if (await self.send_quickly([said[0] + ending], WHOLE)).fault is None:
+                return False
+        return True
+
+    def is_turned_away(self, probe: ScriptedClient) -> bool:
+        """Whether the house has closed the connection with no more than a goodbye."""
+        said = [line.message for line in probe.conversation.lines if line.side == HOUSE]
+        return probe.house_has_left and all(map(self._test_data.farewell_rule.is_goodbye, said))
+
+    async def turns_everyone_away(self) -> bool:
+        """Whether the house sends every client away at once, although it has played with earlier ones."""
+        if not self._has_seen_game:
+            return False
+        for pause in [0.0, *[TURNED_AWAY_GAP_SECONDS] * (TURNED_AWAY_CLIENTS - 1)]:
+            await asyncio.sleep(pause)
+            if not self.is_turned_away(await self.play(send_each(self._test_data.sample_game[0]))):
                 return False
         return True
 
