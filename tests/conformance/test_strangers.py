@@ -54,6 +54,15 @@ def assert_no_alarm(run: Run) -> None:
     assert run.alarms == [], "\n".join(lines(run))
 
 
+def test_a_client_that_speaks_a_dialect_untold_is_tested_in_it() -> None:
+    run = check_simulated(["blackjack/2", "--client", command("blackjack", "client", "--choice char_bytes=1")])
+    assert run.report is not None, run.output
+    assert "it sends characters of one byte" in run.report["dialect"]
+    (failed,) = [result for result in run.report["results"] if result["outcome"] == "FAIL"]
+    assert failed["failure"]["clause"] == "blackjack-2.4"
+    assert run.report["counts"]["PASS"] > 1
+
+
 @pytest.mark.parametrize(("room", "role", "selection", "options"), extended(SELECTIONS, 3))
 def test_a_stranger_is_not_accused(room: str, role: str, selection: str, options: str) -> None:
     run = check(room, role, Reading(options), selection=selection)

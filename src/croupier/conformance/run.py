@@ -15,11 +15,13 @@ from msgspec import structs
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.case_runner import CaseRunner
-from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect
+from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect, dialect_cause
+from croupier.conformance.diagnosis.dialect import Dialect as MessageDialect
+from croupier.conformance.diagnosis.layouts import dialects
 from croupier.conformance.first_look import first_look, first_look_at_client
 from croupier.conformance.program import ProgramError, ProgramUnderTest
 from croupier.conformance.resources import transcripts
-from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.conformance.server_process import MAX_STDERR_BYTES, START_TIMEOUT_SECONDS, ServerProcess
 from croupier.conformance.suite import Config, Role, Suite, find_suite
 from croupier.conformance.timeouts import wait_first
@@ -38,7 +40,10 @@ MAX_STACKED_DIALECTS: Final = 3
 
 MIN_DOUBT_RESULTS: Final = 8
 MIN_DOUBT_SHARE: Final = 1 / 3
-"""A given dialect is in doubt once this share of the results are no passes, of at least this many."""
+"""A given dialect is in doubt once this share of the results are no passes, of at least this many.
+
+So is the default one, of a client, once this share are failures or have not come up.
+"""
 
 MAX_PROBED_MISSES: Final = 6
 MAX_PROBED_PASSES: Final = 3
@@ -129,9 +134,8 @@ class DialectSearch:
 
     A dialect is given up if many failures show messages that are not in it. `plan` says how the cases run that are
     left: in a dialect of the room, once the program is known to speak it. `has_begun` is set once the program has
-    been looked at for the first time. `learned` is what the last bench has learned. `doubts_given_dialect`: so few
-    cases have passed that the program may not speak the dialect that the plan has given. Results are passed on to
-    `on_result`.
+    been looked at for the first time. `learned` is what the last bench has learned. `doubts_dialect`: so few cases
+    have passed that the program may not speak the dialect of the plan. Results are passed on to `on_result`.
     """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
@@ -140,7 +144,7 @@ class DialectSearch:
         self.found = asyncio.Event()
         self.has_begun = False
         self.learned: Any = None
-        self.doubts_given_dialect = False
+        self.doubts_dialect = False
         self.on_result = on_result
         self.plan = plan
         self.spoken_dialect: Dialect | None = None
@@ -149,7 +153,8 @@ class DialectSearch:
         self._failures_by_dialect: dict[tuple[Dialect, ...], list[Result]] = {}
         self._refuted: list[Dialect] = []
         self._refuted_dialects: set[Dialect] = set()
-        self._may_doubt = bool(plan.given_dialect)
+        self._other_dialects = _spoken_dialects(plan)
+        self._may_doubt = bool(plan.given_dialect or self._other_dialects)
 
     @property
     def max_failures(self) -> int | None:
@@ -169,7 +174,7 @@ class DialectSearch:
         """Record the result of a case."""
         self.results[result.case] = result
         self.on_result(result)
-        self._look_at_given_dialect()
+        self._look_at_dialect()
         cause = result.failure.cause if result.outcome is Outcome.FAIL and result.failure is not None else None
         if cause is None:
             return
@@ -199,12 +204,14 @@ class DialectSearch:
             result.case for result in self.results.values() if result.applies and result.outcome is not Outcome.PASS
         ]
 
-    def _look_at_given_dialect(self) -> None:
-        """Doubt the given dialect, once, if few cases have passed in it."""
-        count = len(self.results)
-        if self._may_doubt and count >= MIN_DOUBT_RESULTS and len(self._missed) >= MIN_DOUBT_SHARE * count:
+    def _look_at_dialect(self) -> None:
+        """Doubt the dialect of the plan, once, if few cases have passed in it."""
+        count, missed = len(self.results), self._missed
+        if not self.plan.given_dialect:
+            missed = [case for case in missed if self.results[case].outcome is not Outcome.CHOICE]
+        if self._may_doubt and count >= MIN_DOUBT_RESULTS and len(missed) >= MIN_DOUBT_SHARE * count:
             self._may_doubt = False
-            self.doubts_given_dialect = True
+            self.doubts_dialect = True
             self.found.set()
 
     async def _speaks_default(self, cases: Sequence[Case]) -> bool:
@@ -240,9 +247,19 @@ class DialectSearch:
         return Counter(result.outcome for result in probe.results.values() if result.applies)
 
     async def resolve_doubt(self, cases: Sequence[Case]) -> "RunEnd | None":
-        """Find out whether the program speaks the given dialect; return the end of the run if it does not."""
-        self.doubts_given_dialect = False
+        """Find out whether the program speaks the dialect of the plan.
+
+        Return the end of the run if it does not speak the given one. If it speaks another one, it is tested with that.
+        """
+        self.doubts_dialect = False
         self.found.clear()
+        if not self.plan.given_dialect:
+            for other in self._other_dialects:
+                if await self._speaks(other, cases):
+                    self._blame_dialect(other)
+                    self.on_result(self._start_again_in(other))
+                    break
+            return None
         if not await self._speaks_default(cases):
             return None
         given = self.plan.given_dialect
@@ -269,13 +286,27 @@ class DialectSearch:
         found: Dialect = first.failure.cause.dialect
         self._first_failures[first.case] = first
         if found.option and await self._speaks(found, cases):
-            self.plan, self.spoken_dialect = self.plan.in_dialect(found.option), found
-            self._forget_results()
-            return f"{self.sentence}; from here on it is tested with --dialect {found.option}"
+            return self._start_again_in(found)
         self.dialect = self.dialect + found if self.dialect else found
         self._dialect_count += 1
         self._forget_results()
         return f"{self.sentence}; from here on it is read as what it means"
+
+    def _blame_dialect(self, spoken: MessageDialect) -> None:
+        """Let one of the cases that have not passed fail because of the dialect that the program speaks."""
+        result = self.results[self._missed[0]]
+        clause = f"{self.plan.room.name}-{spoken.section}"
+        found = Failure(clause, f"a {self.plan.role} that plays", f"one that plays with --dialect {spoken.option} only")
+        failed = structs.replace(
+            result, outcome=Outcome.FAIL, note="", failure=found.explained(dialect_cause([spoken]))
+        )
+        self._first_failures[result.case] = failed
+
+    def _start_again_in(self, spoken: Dialect) -> str:
+        """Start again in a dialect of the room, which the program speaks; return the sentence that reports it."""
+        self.plan, self.spoken_dialect = self.plan.in_dialect(spoken.option), spoken
+        self._forget_results()
+        return f"{self.sentence}; from here on it is tested with --dialect {spoken.option}"
 
     def _forget_results(self) -> None:
         self._refuted.clear()
@@ -287,6 +318,15 @@ class DialectSearch:
         """The results in the order of the cases; the first failure in a dialect stands for all of them."""
         known = {**self.results, **self._first_failures}
         return tuple(known[case.id] for case in cases if case.id in known)
+
+
+def _spoken_dialects(plan: Plan) -> Sequence[MessageDialect]:
+    """The dialects of the room that a client may speak untold, and so cannot begin to play.
+
+    A server shows by its messages which one it speaks.
+    """
+    is_known = plan.role == "server" or bool(plan.given_dialect)
+    return () if is_known else [each for each in dialects(plan.room.name) if each.option]
 
 
 async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
@@ -303,7 +343,7 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     while end is None:
         left = [case for case in cases if case.id not in search.results]
         end = await _run_until(_run_cases(search.plan, left, search, plan.command), search.found)
-        if end is None and search.doubts_given_dialect:
+        if end is None and search.doubts_dialect:
             end = await search.resolve_doubt(cases)
         elif end is None:
             on_result(await search.restart(cases))
