@@ -42,5 +42,10 @@ def test_a_client_that_is_over_too_early_has_a_figure_that_counts_too_much() -> 
     assert "counts s as 4" not in explaining(DRAW, CARD["4c"], DRAW, CARD["so"], DRAW, CARD["1e"])
 
 
+def test_a_client_that_is_not_over_has_a_suit_that_counts_as_a_figure() -> None:
+    found = explaining(DRAW, CARD["7c"], DRAW, CARD["2e"], PASS, Bksc(("3o",), "03.0"), Gain(-100))
+    assert found == {"counts all copes as 0.5, like the cavalls: both are a c"}
+
+
 def test_a_bank_that_stands_too_early_is_explained_by_no_figure_that_was_not_dealt() -> None:
     assert explaining(DRAW, CARD["6c"], PASS, Bksc(("5o",), "05.0"), Gain(100)) == set()

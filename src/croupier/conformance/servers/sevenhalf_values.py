@@ -1,4 +1,4 @@
-"""Wrong values of figures in seven and a half, with which a house may be right in every game that it plays."""
+"""Wrong values of cards in seven and a half, with which a house may be right in every game that it plays."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Final
 
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.servers.test_data import Reading
-from croupier.rooms.sevenhalf.rules import RANK_HALVES, TARGET_HALVES, payout_in_bets, score
+from croupier.rooms.sevenhalf.rules import CARD_HALVES, CARDS, TARGET_HALVES, payout_in_bets, score
 from croupier.rooms.sevenhalf.wire import Ante, Bksc, Bstg, Card, Draw, Gain, Pass, Stbt
 
 FIGURES: Final = "scr"
@@ -16,8 +16,8 @@ MAX_FIGURE_HALVES: Final = 24
 
 
 def _explains(changed: Mapping[str, int], lines: Sequence[DialogueLine]) -> bool:
-    """Whether all answers in a dialogue are right if these ranks have other values. No refusal is expected."""
-    halves = {**RANK_HALVES, **changed}
+    """Whether all answers in a dialogue are right if these cards have other values. No refusal is expected."""
+    halves = {**CARD_HALVES, **changed}
     own, bank, bet = 0, 0, 0
     is_over = False
     for message in (line.message for line in lines):
@@ -29,13 +29,13 @@ def _explains(changed: Mapping[str, int], lines: Sequence[DialogueLine]) -> bool
             case Draw() | Pass() if own > TARGET_HALVES and not is_over:
                 return False
             case Card(card):
-                own += halves[card[0]]
+                own += halves[card]
             case Bstg():
                 is_over = True
                 if own <= TARGET_HALVES:
                     return False
             case Bksc(cards, shown):
-                totals = [*accumulate(halves[card[0]] for card in cards)]
+                totals = [*accumulate(halves[card] for card in cards)]
                 if is_over != (own > TARGET_HALVES) or not totals or shown != score(totals[-1]):
                     return False
                 *before, bank = totals
@@ -55,16 +55,24 @@ def _reading(text: str, changed: Mapping[str, int]) -> Reading:
     return Reading(f"it {text}", "sevenhalf-3.2", partial(_explains, changed))
 
 
+def _with_ranks(changed: Mapping[str, int]) -> Mapping[str, int]:
+    """The values of all cards of some ranks."""
+    return {card: changed[card[0]] for card in CARDS if card[0] in changed}
+
+
 READINGS: Final = (
     _reading("counts every card rightly", {}),
+    _reading("counts all copes as 0.5, like the cavalls: both are a c", {card: 1 for card in CARDS if "c" in card}),
     *(
-        _reading(f"counts {ranks} as {value / 2:g}", dict.fromkeys(ranks, value))
+        _reading(f"counts {ranks} as {value / 2:g}", _with_ranks(dict.fromkeys(ranks, value)))
         for ranks in (*FIGURES, FIGURES)
         for value in range(MAX_FIGURE_HALVES + 1)
         if value != 1
     ),
     *(
-        _reading(f"counts {FIGURES} as {values[0] / 2:g} and more", dict(zip(FIGURES, values, strict=True)))
+        _reading(
+            f"counts {FIGURES} as {values[0] / 2:g} and more", _with_ranks(dict(zip(FIGURES, values, strict=True)))
+        )
         for first in (8, 10)
         for values in ([first + place for place in range(3)], [2 * (first + place) for place in range(3)])
     ),
