@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -365,3 +366,20 @@ def test_a_close_alone_is_no_refusal_of_what_need_not_be_tolerated(
     (case,) = (each for each in server_cases(room) if each.id == case_id)
     (result,) = asyncio.run(run_cases(house, room, [case]))
     assert (result.outcome, result.failure and result.failure.clause) == (Outcome.FAIL, clause)
+
+
+class FullTable(Table):
+    """A house that has no room for the client, which has already spoken."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        return self._sent([b"DISC", HANG_UP])
+
+
+def test_a_house_that_has_no_room_for_a_moment_is_not_accused() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    parlour = HouseFixture(room)
+    is_full, free_table = cycle([True, False]), parlour.table
+    parlour.table = lambda: FullTable(room, {}, honest, 0, strict=False) if next(is_full) else free_table()
+    cases = [case for case in server_cases(room) if case.slug in {"unknown-code-at-start", "goodbye-at-once"}]
+    found = asyncio.run(run_cases(parlour, room, cases, effort=0.0))
+    assert bad(found) == []

@@ -45,6 +45,9 @@ MAX_EXPERIMENT_SECONDS: Final = 4.0
 MAX_TOTAL_EXPERIMENT_SECONDS: Final = 12.0
 """How long the experiments of a case may take, and all of them."""
 
+ROOM_PAUSES: Final = (0.5, 1.0, 2.0)
+"""A house that has no room for a client may have some after one of these pauses, in seconds."""
+
 NO_MORE_CLIENTS: Final = Cause("it serves no client after its first ones")
 
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
@@ -83,6 +86,7 @@ class HouseBench(Bench):
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
         self._serves_nobody = False
+        self._has_always_room = False
 
     @property
     def lanes(self) -> int:
@@ -109,8 +113,8 @@ class HouseBench(Bench):
         if self._clients is None and self._conversations.timeout.is_slow:
             self._clients = await self._find_clients()
         probes = () if self._serves_nobody else await self._try(case, number, is_patient=is_patient)
-        if self._serves_nobody or await self._turns_everyone_away(probes):
-            return self._turned_away(probes)
+        if (away := await self._sent_away(case, number, probes)) is not None:
+            return away
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
         for probe in probes:
@@ -130,6 +134,14 @@ class HouseBench(Bench):
             return await self._missed(case, missed[0])
         return self._passed(case, probes)
 
+    async def _sent_away(self, case: HouseServerCase, number: int, probes: Sequence[ScriptedClient]) -> Attempt | None:
+        """What a case shows at a house that sends clients away, None if it shows anything else."""
+        if self._serves_nobody or await self._turns_everyone_away(probes):
+            return self._turned_away(probes)
+        if await self._had_no_room(case, number, probes):
+            return Attempt(Outcome.SKIP, "the house had no room for the client")
+        return None
+
     async def _turns_everyone_away(self, probes: Sequence[ScriptedClient]) -> bool:
         """Whether the house has sent away a client at once where that shows, and serves no others any more."""
         return (
@@ -137,6 +149,22 @@ class HouseBench(Bench):
             and any(map(self._conversations.is_turned_away, probes))
             and await self._conversations.turns_everyone_away()
         )
+
+    async def _had_no_room(self, case: HouseServerCase, number: int, probes: Sequence[ScriptedClient]) -> bool:
+        """Whether a wrong goodbye was none: it came before all answers, and after a pause the house answers rightly.
+
+        Once it has come again after every pause, it is the answer of the house to what the client has sent.
+        """
+        is_away = self._conversations.has_only_goodbye
+        if self._has_always_room or not any(probe.fault and is_away(probe) for probe in probes):
+            return False
+        for pause in ROOM_PAUSES:
+            await asyncio.sleep(pause)
+            again = await self._try(case, number, is_patient=False)
+            if not any(probe.fault and is_away(probe) for probe in again):
+                return True
+        self._has_always_room = True
+        return False
 
     def _turned_away(self, probes: Sequence[ScriptedClient]) -> Attempt:
         """What a case shows once the house serves no clients any more: the first one fails."""

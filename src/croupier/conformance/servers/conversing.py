@@ -45,11 +45,10 @@ RECOVERY_TRIES: Final = 16
 SILENT_CLIENTS: Final = 8
 """This many clients in a row without an answer show that there are no more answers."""
 
-TURNED_AWAY_CLIENTS: Final = 8
-TURNED_AWAY_GAP_SECONDS: Final = 0.5
-"""This many clients in a row that are sent away at once, with this pause between them, show that no client is served.
+TURNED_AWAY_PAUSES: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+"""As many clients in a row that are sent away at once, each after such a pause, show that no client is served.
 
-A house may have no room for a moment.
+A house may have no room for some seconds.
 """
 
 MIN_POOR_CLIENTS: Final = 5
@@ -286,16 +285,21 @@ class Conversations:
                 return False
         return True
 
+    def has_only_goodbye(self, probe: ScriptedClient) -> bool:
+        """Whether the house has sent no more than a goodbye."""
+        said = [line.message for line in probe.conversation.lines if line.side == HOUSE]
+        return bool(said) and all(map(self._test_data.farewell_rule.is_goodbye, said))
+
     def is_turned_away(self, probe: ScriptedClient) -> bool:
         """Whether the house has closed the connection with no more than a goodbye."""
-        said = [line.message for line in probe.conversation.lines if line.side == HOUSE]
-        return probe.house_has_left and all(map(self._test_data.farewell_rule.is_goodbye, said))
+        has_answered = any(line.side == HOUSE for line in probe.conversation.lines)
+        return probe.house_has_left and (self.has_only_goodbye(probe) or not has_answered)
 
     async def turns_everyone_away(self) -> bool:
         """Whether the house sends every client away at once, although it has played with earlier ones."""
         if not self._has_seen_game:
             return False
-        for pause in [0.0, *[TURNED_AWAY_GAP_SECONDS] * (TURNED_AWAY_CLIENTS - 1)]:
+        for pause in TURNED_AWAY_PAUSES:
             await asyncio.sleep(pause)
             if not self.is_turned_away(await self.play(send_each(self._test_data.sample_game[0]))):
                 return False
