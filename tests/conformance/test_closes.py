@@ -10,6 +10,7 @@ import pytest
 
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.conformance.suite import TargetGone
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Joined, Left, Received, Send, TimedOut
@@ -383,3 +384,38 @@ def test_a_house_that_has_no_room_for_a_moment_is_not_accused() -> None:
     cases = [case for case in server_cases(room) if case.slug in {"unknown-code-at-start", "goodbye-at-once"}]
     found = asyncio.run(run_cases(parlour, room, cases, effort=0.0))
     assert bad(found) == []
+
+
+class EndingHouse(HouseFixture):
+    """A house of Kuhn poker that sends a client away that says HELO, and is gone."""
+
+    def __init__(self) -> None:
+        super().__init__(HOUSE_ROOMS["kuhn"])
+        self.is_gone = False
+        free_table = self.table
+
+        def table() -> Table:
+            made = free_table()
+            hears = made.hears
+
+            def end(data: bytes) -> Sequence[bytes]:
+                self.is_gone = data.startswith(b"HELO")
+                return [b"DISC", HANG_UP] if self.is_gone else hears(data)
+
+            made.hears = end  # type: ignore[method-assign]
+            return made
+
+        self.table = table
+
+    async def converse(self, probe: ScriptedClient) -> None:
+        if self.is_gone:
+            raise TargetGone("nothing listens")
+        await super().converse(probe)
+
+
+def test_a_house_that_is_gone_is_not_asked_for_room() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    cases = [case for case in server_cases(room) if case.slug in {"strt-p1-at-start", "unknown-code-at-start"}]
+    *_, found = asyncio.run(run_cases(EndingHouse(), room, cases[::-1], effort=0.0))
+    assert found.failure is not None
+    assert [line.data for line in found.dialogue] == [b"HELO", b"DISC"]

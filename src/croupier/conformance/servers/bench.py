@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import dropwhile
 from random import Random
@@ -158,12 +159,13 @@ class HouseBench(Bench):
         is_away = self._conversations.has_only_goodbye
         if self._has_always_room or not any(probe.fault and is_away(probe) for probe in probes):
             return False
-        for pause in ROOM_PAUSES:
-            await asyncio.sleep(pause)
-            again = await self._try(case, number, is_patient=False)
-            if not any(probe.fault and is_away(probe) for probe in again):
-                return True
-        self._has_always_room = True
+        with suppress(TargetGone):
+            for pause in ROOM_PAUSES:
+                await asyncio.sleep(pause)
+                again = await self._try(case, number, is_patient=False)
+                if not any(probe.fault and is_away(probe) for probe in again):
+                    return True
+            self._has_always_room = True
         return False
 
     def _turned_away(self, probes: Sequence[ScriptedClient]) -> Attempt:
