@@ -31,7 +31,7 @@ class Seat(ABC):
     `on_over` is called when nothing more will happen at the seat. `close_reason` is shown when the house closes it.
     """
 
-    _presenter: Presenter[Any, Any]
+    _presenter: Presenter[Any, Any, Any]
 
     def __init__(self, render: RenderTable, max_frames: int = MAX_FRAMES) -> None:
         self._loop = asyncio.get_running_loop()
