@@ -5,7 +5,6 @@ import json
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
@@ -354,9 +353,11 @@ def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause
 
 
 def _with_line_ends(data: bytes, ends: Sequence[int]) -> bytes:
-    """Return data with a line end at each of these offsets."""
-    pieces = [data[start:end] for start, end in pairwise([0, *ends])]
-    return b"".join(piece + b"\n" for piece in pieces) + data[ends[-1] if ends else 0 :]
+    """Return data with a line end at each of these offsets, unless one is there: some tables refuse an empty line."""
+    for end in reversed(ends):
+        if not data[end:].lstrip(b" \t\r").startswith(b"\n"):
+            data = data[:end] + b"\n" + data[end:]
+    return data
 
 
 def _has_certain_end(message: Message | Violation, data: bytes) -> bool:
