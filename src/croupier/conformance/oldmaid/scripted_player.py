@@ -28,6 +28,7 @@ from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent
 from croupier.core.session import Address
 from croupier.core.spans import SpanReader
+from croupier.net.reset_connection import reset_connection
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Join, Message, Reply, Standing, Status, Wire
 
@@ -321,7 +322,7 @@ class ScriptedPlayer:
         self.is_disconnected = True
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", b"", self._clock()))
         if reset:
-            self._writer.transport.abort()
+            reset_connection(self._writer.transport)
         else:
             self._writer.close()
 

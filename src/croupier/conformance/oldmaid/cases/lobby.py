@@ -9,6 +9,7 @@ from croupier.conformance.case import CaseList
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
+from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import MAX_LEAVER_ATTEMPTS, SEAT_CLAUSE, LeaverListed, TableContext
@@ -73,35 +74,51 @@ async def _leaver_frees_nick(context: TableContext) -> None:
     await context.start_game_with(waiting)
 
 
+@CASES.add("3.12", "reset", "A player whose connection is reset before the start frees its place")
+async def _reset_before_start(context: TableContext) -> None:
+    driven_game = await context.start_game_with(await _join_after_leaver(context, resets=True))
+    _require_full_game(context, driven_game)
+
+
 @CASES.add("3.12", "leaves-with-requests-ahead", "A player that leaves with unread requests frees its place")
 async def _leaver_with_requests(context: TableContext) -> None:
     driven_game = await context.start_game_with(await _join_after_leaver(context, REQUESTS_AHEAD))
+    _require_full_game(context, driven_game)
+
+
+def _require_full_game(context: TableContext, driven_game: DrivenGame) -> None:
+    """Raise Failed if a game has fewer players than others, as if one that has left before it were in it."""
     if len(driven_game.players) < context.table_size:
         expected = f"one of {context.table_size}, because the place of the player that has left is free"
         raise Failed("oldmaid-3.12", f"a game of {len(driven_game.players)}", expected)
 
 
-async def _join_after_leaver(context: TableContext, requests_ahead: int = 0) -> Sequence[ScriptedPlayer]:
+async def _join_after_leaver(
+    context: TableContext, requests_ahead: int = 0, *, resets: bool = False
+) -> Sequence[ScriptedPlayer]:
     """Join with the nick of a player that has joined and left; return the player if it waits. Raises Failed.
 
-    A table may look only now and then who has left. One that has just looked shows how much time it lets pass.
+    If it `resets`, the connection of the player that leaves is reset. A table may look only now and then who has left.
+    One that has just looked shows how much time it lets pass.
     """
     await context.learn_table_size()
     first = await context.join_player()
     for _ in range(requests_ahead):
         await first.send(Status())
-    waiting, was_refused = await _leave_and_return(context, first)
+    waiting, was_refused = await _leave_and_return(context, first, resets=resets)
     if waiting and was_refused:
-        waiting, _ = await _leave_and_return(context, waiting[0])
+        waiting, _ = await _leave_and_return(context, waiting[0], resets=resets)
     return waiting
 
 
-async def _leave_and_return(context: TableContext, leaver: ScriptedPlayer) -> tuple[Sequence[ScriptedPlayer], bool]:
+async def _leave_and_return(
+    context: TableContext, leaver: ScriptedPlayer, *, resets: bool
+) -> tuple[Sequence[ScriptedPlayer], bool]:
     """Let a player leave and another one join with its nick; return that one if it waits, and whether it was refused.
 
     Raises Failed if it is refused for as long as the table may take to notice who has left.
     """
-    leaver.disconnect()
+    leaver.disconnect(reset=resets)
     expected = f"that the nick of a player that has left, {leaver.nick!r}, is free"
     clock, table = asyncio.get_running_loop().time, context.table
     left_at, was_refused = clock(), False
