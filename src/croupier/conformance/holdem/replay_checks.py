@@ -325,7 +325,9 @@ class ReplayChecks:
             found = self._without_open_points(expected, found)
             if (reversed_blinds := wrong_blinds_of_two(expected, found)) is not None:
                 _, due, posted = reversed_blinds
-                self._context.add_deviation(BLINDS_OF_TWO_CLAUSE, f"{due}", f"{posted}")
+                is_choice = self._transcript.head.get("free") == "yes"  # then the case is about whose blind it is
+                clause = self._clauses[0] if is_choice else BLINDS_OF_TWO_CLAUSE
+                self._context.add_deviation(clause, f"{due}", f"{posted}")
                 return
         idle = is_game and not wanted["turn"].get("playerID")
         for difference in differences(expected, found, self._bindings):
