@@ -94,7 +94,10 @@ class Exchange:
             kind = FoundKind.SILENCE
             self.has_timed_out = True
             self.server.answer_timeout.record_silence()
-        self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
+        if kind is FoundKind.MESSAGE and self.last_exchange is not None and self.last_exchange[0].method == "HEAD":
+            self.add_deviation("holdem-1.4", "nothing after the head of the response to HEAD", f"{error}", Outcome.FAIL)
+        else:
+            self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
 
     def check_hidden_cards(
         self, hands: Mapping[str, Sequence[str]], first_response: int = 0, board: Sequence[str] = ()

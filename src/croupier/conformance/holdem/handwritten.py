@@ -2,25 +2,32 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from html import unescape
 from typing import Final
+
+from msgspec.json import encode
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.deviations import NotReached
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, ServerUser, basic_auth_header, bet
 from croupier.conformance.holdem.http_client import ResponseError
-from croupier.conformance.holdem.schema import parse_games, seconds_left
+from croupier.conformance.holdem.schema import parse_expiry, parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.holdem.table_settings import TURN_SECONDS
 from croupier.conformance.results import Outcome
 from croupier.conformance.timeouts import cancel_tasks
+from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
+from croupier.rooms.holdem.observed.state_reader import read_guid
 
 CLOCK_ERROR_SECONDS: Final = 0.5
 """The server's time is known with this error: the Date header has whole seconds."""
@@ -29,6 +36,9 @@ MAX_LATE_SECONDS: Final = 4.0
 END_POLL_SECONDS: Final = 0.1
 """A turn may end this late, since a machine may be slow, and its end is polled with this interval."""
 
+MAX_SHORT_SECONDS: Final = 1.5
+"""A turn may look shorter than another one by this much: the server's time, and the time of an answer, are inexact."""
+
 EARLY_LOOK_FRACTION: Final = 0.75
 """After this part of a turn it must not have ended yet."""
 
@@ -36,8 +46,13 @@ LONG_POLL_SECONDS: Final = 5.0
 SETTLE_SECONDS: Final = 0.1
 """The long-poll parameter `wait`, and the delay before the change that ends it."""
 
-CONCURRENT_USERS: Final = 8
-"""How many users ask for one name at once."""
+MARKS: Final = '"\\<b>&'
+"""Characters that JSON, or a page, has to escape."""
+
+ESCAPES_HTML: Final = Cause("it escapes text for HTML, in which it is not sent")
+
+CONCURRENT_REQUESTS: Final = 8
+"""How many requests of which only one may succeed are sent at once."""
 
 SHUFFLE_TEST_HANDS: Final = 4
 """Hands of two players: a shuffled deck deals both hands again in the same order with a chance below 1e-6."""
@@ -66,14 +81,61 @@ async def whole_password(context: HoldemContext) -> None:
 async def concurrent_registrations(context: HoldemContext) -> None:
     """A name becomes one user, even if many ask for it at once."""
     name = context.server.new_name("ann")
-    logins = [basic_auth_header(name, f"secret-{number}") for number in range(CONCURRENT_USERS)]
+    logins = [basic_auth_header(name, f"secret-{number}") for number in range(CONCURRENT_REQUESTS)]
     responses = await context.send_at_once([SentRequest("POST", "/users/", [login]) for login in logins])
     created = sum(200 <= response.status < 300 for response in responses)
     if created > 1:
-        context.add_deviation("holdem-2.6", f"one user named {name}", f"{created} of {CONCURRENT_USERS} are created")
+        context.add_deviation("holdem-2.6", f"one user named {name}", f"{created} of {CONCURRENT_REQUESTS} are created")
+
+
+@HANDWRITTEN_CASES.add("5.7", "marks-in-a-name", further_clauses=("holdem-1.5",), dialect="readme")
+async def marks_in_name(context: HoldemContext) -> None:
+    """A handle is the name of the user also if that has quotes and marks of HTML."""
+    user = context.users["ann"] = ServerUser(context.server.new_name("ann") + MARKS)
+    if (await context.request("ann", "POST", "/users/")).status >= 300:
+        raise NotReached("a name with quotes is refused")
+    game = await context.seat("bob")
+    response = await context.request("ann", "POST", f"/games/{game}/players/")
+    context.require_seat(response)
+    handles = [one.handle for one in (await context.get_game(NOBODY, game)).table]
+    if user.name not in handles:
+        shown = next((handle for handle in handles if handle.startswith(user.name.removesuffix(MARKS))), "none")
+        context.add_deviation("holdem-5.7", f"the handle {user.name}", shown, cause=_escaping_cause(user.name, shown))
+
+
+def _escaping_cause(name: str, shown: str) -> Cause | None:
+    """Return the cause of a handle that is the name as other texts than JSON have it."""
+    return ESCAPES_HTML if unescape(shown) == name != shown else None
+
+
+@HANDWRITTEN_CASES.add("3.7", "at-once", dialect="readme")
+async def concurrent_joins(context: HoldemContext) -> None:
+    """A user joins a game once, even if the request comes several times at once."""
+    game = await context.seat("bob")
+    await context.register("ann")
+    join = SentRequest("POST", f"/games/{game}/players/", [context.user("ann").auth_header])
+    responses = await context.send_at_once([join] * CONCURRENT_REQUESTS)
+    joined = [response for response in responses if 200 <= response.status < 300]
+    if len(joined) > 1:
+        context.add_deviation("holdem-3.7", "one place of ann in the game", f"{len(joined)} joins are accepted")
+    for response in joined:
+        with suppress(Violation):
+            await context.request("ann", "DELETE", f"/games/{game}/players/{read_guid(response.body)}")
 
 
 # Acts.
+
+
+@HANDWRITTEN_CASES.add("4.14", "at-once", dialect="readme")
+async def concurrent_acts(context: HoldemContext) -> None:
+    """A player acts once in a turn, even if the act comes several times at once."""
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
+    call = SentRequest("POST", path, [context.user(role).auth_header], encode(bet(context.first_call)))
+    responses = await context.send_at_once([call] * CONCURRENT_REQUESTS)
+    accepted = sum(200 <= response.status < 300 for response in responses)
+    if accepted > 1:
+        context.add_deviation("holdem-4.14", f"one act of {role} at its turn", f"{accepted} acts are accepted")
 
 
 @HANDWRITTEN_CASES.add("4.15", "the-limit-of-a-turn", further_clauses=("holdem-5.11",))
@@ -136,6 +198,41 @@ async def player_times_out(context: HoldemContext) -> None:
     if response.status != 404:
         outcome = Outcome.CHOICE if response.status >= 400 else None
         context.add_status_deviation("holdem-4.16", 404, response, outcome)
+
+
+@HANDWRITTEN_CASES.add("4.16", "the-next-turn", beside=True)
+async def next_turn_is_whole(context: HoldemContext) -> None:
+    """When a turn has expired, the next player has the whole time of a turn."""
+    game = await context.seat("ann", "bob", "cid")
+    await fold_to_end(context, game)  # the first hand was dealt to two
+    shown = await context.get_game(NOBODY, game)
+    if len(shown.table) != len(context.joined_seats) or not context.role_to_act(shown):
+        raise NotReached("no hand of three players has begun")
+    call = bet(shown.turn.bet_to_player - shown.turn.bet_so_far)
+    if (await context.act(context.role_to_act(shown), game, call)).status >= 300:
+        raise NotReached("a call in turn is refused")
+    response = await context.read_game(NOBODY, game)
+    expiring = context.require_game(response).turn
+    whole = seconds_left(expiring.expiry, server_time(response))
+    expires_at = parse_expiry(expiring.expiry)
+    if whole is None or expires_at is None or not expiring.player_id:
+        raise NotReached("no turn has a time at which it ends")
+    if context.timeout is not None and whole > context.timeout:
+        raise NotReached(f"the turn ends after {whole:.1f} s; a case may take {context.timeout:g} s")
+    await asyncio.sleep(whole)
+    following = (await context.get_game(NOBODY, game)).turn
+    clock = asyncio.get_running_loop().time
+    latest = clock() + MAX_LATE_SECONDS
+    while following.player_id in {"", expiring.player_id} and clock() < latest:
+        await asyncio.sleep(END_POLL_SECONDS)
+        following = (await context.get_game(NOBODY, game)).turn
+    given = seconds_left(following.expiry, expires_at)
+    if following.player_id in {"", expiring.player_id} or given is None:
+        raise NotReached("no other player has the turn when it has expired")
+    if given < whole - MAX_SHORT_SECONDS:
+        context.add_deviation(
+            "holdem-4.16", f"a turn of {whole:.1f} s after the one that has expired", f"one of {given:.1f} s"
+        )
 
 
 # Tables.

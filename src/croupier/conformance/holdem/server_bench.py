@@ -270,7 +270,9 @@ class HoldemServerBench(Bench):
         features = self._server.features
         server = self._server
         is_hspe_go = features.is_hspe_go and server.dialect == "readme"
-        cause = likely_cause(worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect)
+        cause = worst.cause or likely_cause(
+            worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect
+        )
         attempt = make_attempt(replace(worst, cause=cause), lines, strict=self._config.strict)
         return attempt._replace(outcome=Outcome.UNIMPLEMENTED) if features.lacks(worst) else attempt
 
