@@ -344,10 +344,14 @@ class PlayerReplay:
             connection.received.appendleft(received)
             self._skip(entry)
             return True
+        pick = self._missing_pick(entry)
         self._lines_left.remove(entry)
         try:
             self._check(entry, received)
         except Failed as broken:
+            if pick is not None:
+                clause, expected = expected_clause(self._transcript, pick), f"{pick.text} to {pick.peer!r}"
+                raise received.failure(clause, expected, f"{received.text} to {entry.peer!r}") from None
             broken.amend(cause=likely_spelling("table" if connection.name == "table" else "player", received))
             raise
         self._last_received[entry.peer] = received.json_object
@@ -356,6 +360,11 @@ class PlayerReplay:
         if isinstance(received.message, Join):
             self._endpoints.record_join(connection, received.message)
         return True
+
+    def _missing_pick(self, entry: ReplayLine) -> ReplayLine | None:
+        """Return the missing pick before a line, None if there is none: no message overtakes the card of a pick."""
+        before = self._lines_left[: self._lines_left.index(entry)]
+        return next((one for one in before if one.kind == "<" and one.wanted.get("cmd") == "pick"), None)
 
     def _answer_status(self, connection: ProgramConnection) -> None:
         """Send a standing to a program that asks when the transcript does not."""

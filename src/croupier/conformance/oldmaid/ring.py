@@ -76,7 +76,8 @@ class ProgramRing:
     `hand_order` is that of the program's cards. `unanswered` are the requests that the program has not answered.
     `has_picked_past_end`: the program has picked a card after the last one. `starts_game`: the players whose seats are
     after the program's join. `on_before_send` is called before each message to the program and may kill a node. The
-    player after the program, if it has joined last, listens only `late_seconds` after the list.
+    player after the program, if it has joined last, listens only `late_seconds` after the list. `nicks` are those of
+    our players.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class ProgramRing:
         seed: int,
         strict: bool,
         late_seconds: float = 0.0,
+        nicks: Sequence[str] = PLAYER_NAMES,
     ) -> None:
         self.endpoints = endpoints
         self.referee = Referee(strict=strict)
@@ -107,6 +109,7 @@ class ProgramRing:
         self._size = players
         self._seat = seat
         self._late_seconds = late_seconds
+        self._nicks = nicks
         self._loop = asyncio.get_running_loop()
         self._wire = Wire("table", dialect=endpoints.dialect)
         self._connections: list[ProgramConnection] = []
@@ -122,7 +125,7 @@ class ProgramRing:
         settings = Settings(players=self._size, join_window=3600.0, dialect=self.endpoints.dialect)
         house = House(settings, dealer_factory(lambda game: derive_server_seed(self._seed, "oldmaid", game)))
         self.table = RingNode("table", house, await self.endpoints.listen("table"))
-        for number, nick in enumerate(PLAYER_NAMES[: self._size - 1]):
+        for number, nick in enumerate(self._nicks[: self._size - 1]):
             options = Options(nick, pause=PICK_PAUSE_SECONDS, poll_seconds=POLL_SECONDS, retry_seconds=RETRY_SECONDS)
             player = Player(options, FairDealer(derive_server_seed(self._seed, nick, number)).luck)
             is_late = number == self._seat and self._late_seconds > 0

@@ -1,7 +1,7 @@
 """Plays a game in a ring with a program under test, and finds out what is missing if it stalls."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -11,7 +11,7 @@ from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import Failed, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import USUAL_CLAUSES
-from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
+from croupier.conformance.oldmaid.ring import PLAYER_NAMES, POLL_SECONDS, ProgramRing
 from croupier.conformance.program import ProgramUnderTest
 from croupier.core.errors import FoundKind
 from croupier.rooms.oldmaid.player import Player
@@ -58,9 +58,10 @@ async def play_game(
     salt: int = 0,
     death: Death | None = None,
     late_seconds: float = 0.0,
+    nicks: Sequence[str] = PLAYER_NAMES,
 ) -> ProgramRing:
     """Play a game to its end. Raises Failed on the program's first fault."""
-    ring = _new_ring(context, players=players, seat=seat, salt=salt, late_seconds=late_seconds)
+    ring = _new_ring(context, players=players, seat=seat, salt=salt, late_seconds=late_seconds, nicks=nicks)
     if death is not None:
         ring.on_before_send = _kill_on_message(ring, death)
     async with context.run_program(ring.open()) as program:
@@ -73,7 +74,13 @@ async def play_game(
 
 
 def _new_ring(
-    context: PlayerContext, *, players: int, seat: int, salt: int = 0, late_seconds: float = 0.0
+    context: PlayerContext,
+    *,
+    players: int,
+    seat: int,
+    salt: int = 0,
+    late_seconds: float = 0.0,
+    nicks: Sequence[str] = PLAYER_NAMES,
 ) -> ProgramRing:
     return ProgramRing(
         context.new_endpoints(),
@@ -82,6 +89,7 @@ def _new_ring(
         seed=1000 * context.seed + salt,
         strict=context.config.strict,
         late_seconds=late_seconds,
+        nicks=nicks,
     )
 
 
@@ -140,7 +148,9 @@ def _players_are_done(ring: ProgramRing) -> bool:
 def _require_stayed(ring: ProgramRing) -> None:
     """Raise GameStalled if the program has left in the middle of the game."""
     game, me = ring.referee.game, ring.referee.players.get(ring.endpoints.nick or "")
-    if game is None or me is None or me.seat not in game.departed_seats or ring.referee.holders[me.nick] == frozenset():
+    if game is None or me is None or me.seat not in game.departed_seats:
+        return
+    if me.is_deck_empty and ring.referee.holders[me.nick] == frozenset():  # before the last card it gets more
         return
     if len(game.departed_seats) < len(game.nicks) - 1 or len(game.nicks) == 2:
         raise GameStalled(

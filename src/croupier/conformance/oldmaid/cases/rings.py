@@ -34,6 +34,11 @@ DELIVERY_SALT: Final = 21
 LATE_SALT: Final = 22
 """The game in which a player listens late."""
 
+FOREIGN_SALT: Final = 4
+"""The game in which the nicks have letters of several bytes, which is also played with other nicks."""
+
+FOREIGN_NICKS: Final = ("Ægir ♠", "Нина")
+
 MISSING_NEIGHBOUR_CLAUSES: Final = frozenset({"oldmaid-3.16", "oldmaid-4.7", "oldmaid-9.7"})
 """What a player that does not reach its left neighbour seems to violate: it connects to another one, or to none."""
 
@@ -52,6 +57,21 @@ async def _whole_game(players: int, seat: int, context: PlayerContext) -> None:
 async def _game_with_delivery(context: PlayerContext) -> None:
     """Messages arrive in pieces, or late."""
     await play_game(context, players=3, seat=1, salt=DELIVERY_SALT)
+
+
+async def _game_with_foreign_letters(context: PlayerContext) -> None:
+    """The nicks of the others have letters of several bytes."""
+    await share_game(context, 3, 1, salt=FOREIGN_SALT)  # what fails with usual letters, too, has another cause
+    try:
+        await play_game(context, players=3, seat=1, salt=FOREIGN_SALT, nicks=FOREIGN_NICKS)
+    except Failed as failed:
+        failed.amend(clause="oldmaid-1.3")
+        raise
+
+
+async def _game_with_cut_letters(context: PlayerContext) -> None:
+    """Letters of several bytes arrive byte by byte."""
+    await play_game(context, players=3, seat=1, salt=FOREIGN_SALT, nicks=FOREIGN_NICKS)
 
 
 async def _game_with_death(clause: str, death: Death, context: PlayerContext) -> None:
@@ -189,6 +209,16 @@ def cases() -> Sequence[PlayerCase]:
         found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK, delivery=Delivery(chop, delay))(
             _game_with_delivery
         )
+    found.add("1.3", "letters-of-the-world", "The nicks of the others have any letters: a whole game")(
+        _game_with_foreign_letters
+    )
+    found.add(
+        "1.4",
+        "cut-letters",
+        "Letters of several bytes arrive byte by byte: a whole game",
+        rank=DELIVERY_RANK,
+        delivery=Delivery(1, 0.001),
+    )(_game_with_cut_letters)
     for clause, slug, when, death in DEATH_CASES:
         title = f"The {slug.partition('-')[0]} neighbour disconnects {when}"
         is_ruled = clause in {"9.7", "9.8"}
