@@ -231,7 +231,20 @@ class DrivenGame:
             await self.draw(discards_pairs=False)
             if clause == EARLY_DISCARD_CLAUSE and await _is_accepted(player, pair):
                 return "oldmaid-5.8"
+            if self._was_refused(pair) and await self._accepts_another_pair():
+                return "oldmaid-8.1"
         return clause
+
+    def _was_refused(self, pair: Discard) -> bool:
+        """Whether a discard of one of these cards was refused before, to whomever."""
+        said = [parse_input(action.data) for action in self.actions if action.kind == "say"]
+        return any(isinstance(request, Discard) and {*request.cards} & {*pair.cards} for request in said)
+
+    async def _accepts_another_pair(self) -> bool:
+        """Whether the table accepts a pair of which it has refused no card."""
+        pairs = [(player, pair) for player in self.players_inside if (pair := self.discard_request(player)) is not None]
+        untouched = [(player, pair) for player, pair in pairs if not self._was_refused(pair)]
+        return bool(untouched) and await _is_accepted(*untouched[0])
 
     async def discard_all_pairs(self) -> None:
         """Let all players discard all pairs."""
