@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from random import randrange
 from ssl import SSLContext
 from typing import SupportsIndex
 
@@ -39,11 +40,20 @@ class ReceivedStream(asyncio.StreamReader):
 type Streams = tuple[ReceivedStream, asyncio.StreamWriter]
 
 
-async def open_streams(host: str, port: int, *, ssl: SSLContext | None = None) -> Streams:
-    """As `asyncio.open_connection`. Raises OSError."""
+async def open_streams(host: str, port: int, *, ssl: SSLContext | None = None, local_host: str = "") -> Streams:
+    """As `asyncio.open_connection`, from `local_host` unless that is empty. Raises OSError."""
     loop = asyncio.get_running_loop()
     reader = ReceivedStream()
     transport, protocol = await loop.create_connection(
-        lambda: asyncio.StreamReaderProtocol(reader), host, port, ssl=ssl
+        lambda: asyncio.StreamReaderProtocol(reader),
+        host,
+        port,
+        ssl=ssl,
+        local_addr=(local_host, 0) if local_host else None,
     )
     return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
+
+
+def random_loopback_host() -> str:
+    """Return another loopback address than the usual one, from which a peer may connect."""
+    return ".".join(["127", *(str(randrange(2, 255)) for _ in range(3))])  # noqa: S311 -- any address

@@ -9,6 +9,7 @@ from typing import Final
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import NotReached
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.fair_deal import Draw
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.driven_game import DrivenGame
@@ -22,6 +23,11 @@ from croupier.rooms.oldmaid.wire import Join, Reply
 
 SEAT_CLAUSE: Final = "oldmaid-3.20"
 """The clause on who sits where."""
+
+REFUSED_JOIN_CLAUSE: Final = "oldmaid-3.1"
+"""The clause of a join that is refused without a reason in the protocol."""
+
+ONE_PER_HOST: Final = Cause("it takes one player from each IP address, whatever the port: another address may join")
 
 JOIN_WAIT_SECONDS: Final = 0.1
 """While the table size is unknown, the table has this time to start a game after each join."""
@@ -195,11 +201,30 @@ class TableContext:
                         f"it takes {min_players} players, and the table plays with {len(driven_game.players)}"
                     )
         except Failed as failed:
-            if not failed.failure.cause:  # a dialect shows in every case, and is then undone
+            if failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
+                failed.amend(clause="oldmaid-3.9", cause=ONE_PER_HOST)
+            elif not failed.failure.cause:  # a dialect shows in every case, and is then undone
                 self.table.no_game_reason = str(failed)
             raise
         self.table.no_game_reason = "others join as well"
         raise NotReached(f"no game begins: {self.table.no_game_reason}")
+
+    async def _is_welcome_from_elsewhere(self) -> bool:
+        """Whether a join from another loopback address waits, after one has been refused beside players that wait.
+
+        If so, all further players come from addresses of their own, so that other faults are found.
+        """
+        table = self.table
+        if not table.is_local or table.knows_players_by_host:
+            return False
+        table.knows_players_by_host = True
+        try:
+            player = await self.join_player()
+            answer = await player.receive(QUIET_SECONDS)
+            table.knows_players_by_host = not player.is_disconnected and (answer is None or not answer.is_error)
+        except ConnectionError:  # the machine has one such address only
+            table.knows_players_by_host = False
+        return table.knows_players_by_host
 
     async def _start_after_leavers(self, min_players: int) -> DrivenGame | None:
         """Start a game when the table has noticed who has left; return None if others are in it."""
@@ -339,7 +364,7 @@ def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[st
         raise received.failure("oldmaid-3.2", "the list of the players when the game starts")
     player.judge_answer(Join(player.nick), received)
     if received.is_error:
-        raise received.failure("oldmaid-3.1", f"the list of the players, for {player.nick!r} may play")
+        raise received.failure(REFUSED_JOIN_CLAUSE, f"the list of the players, for {player.nick!r} may play")
     message = received.message
     assert isinstance(message, Reply), "judge_answer has checked the form"
     assert message.players is not None, "judge_answer has checked the form"

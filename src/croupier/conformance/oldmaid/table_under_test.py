@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import Final, cast
 
 from croupier.conformance.channel.delivery import close_connection
-from croupier.conformance.channel.streams import Streams, open_streams
+from croupier.conformance.channel.streams import Streams, open_streams, random_loopback_host
 from croupier.conformance.fair_deal import DealCounter
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.parallel import serves
@@ -34,7 +34,8 @@ class TableUnderTest:
     players; `lobby_queue_length` is the number of cases that wait for it. `notice_seconds` is how long the table has
     taken to notice that a waiting player had left, 0 if it does so at once, `left_at` when those have left, by their
     nicks, and `never_notices` whether one was not noticed in time. The table's messages are read by `detected_dialect`
-    if there is one. `deals` counts the cards of all games.
+    if there is one. `deals` counts the cards of all games. If it `knows_players_by_host`, each connection comes from
+    another loopback address.
     """
 
     def __init__(self, address: Address, config: Config) -> None:
@@ -52,17 +53,24 @@ class TableUnderTest:
         self.left_at: dict[str, float] = {}
         self.never_notices = False
         self.deals = DealCounter(CARD_NAMES)
+        self.knows_players_by_host = False
 
     @property
     def notice_timeout(self) -> float:
         """How long to wait until the table has noticed that a player has left."""
         return MIN_NOTICE_SECONDS if self.never_notices else max(NOTICE_SECONDS, self.timeout.max_seconds)
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it can be reached from other loopback addresses."""
+        return self.address[0].startswith("127.")
+
     async def connect(self) -> Streams:
         """Connect to the table. Raises ConnectionError."""
+        local_host = random_loopback_host() if self.knows_players_by_host else ""
         try:
             async with StallTolerantTimeout(self.timeout.max_seconds):
-                return await open_streams(*self.address)
+                return await open_streams(*self.address, local_host=local_host)
         except (OSError, TimeoutError) as error:
             raise ConnectionError(f"no table answers at {self.address[0]}:{self.address[1]}: {error}") from error
 

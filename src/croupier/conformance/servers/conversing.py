@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from random import Random, randrange
+from random import Random
 from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.channel.streams import random_loopback_host
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.parallel import CONNECT_GAP_SECONDS
 from croupier.conformance.servers.deals import DealJudge
@@ -349,7 +350,7 @@ class Conversations:
         if not self._has_seen_game or self._has_tls or self._process is None or not self._address[0].startswith("127."):
             return False
         client = self.new_client(send_each(self._test_data.sample_game[0]), Random(0), self.timeout.for_try())  # noqa: S311 -- nothing is drawn from it
-        client.local_host = ".".join(["127", *(str(randrange(2, 255)) for _ in range(3))])  # noqa: S311 -- any address
+        client.local_host = random_loopback_host()
         try:
             await self.converse(client)
         except (LocalAddressError, TargetGone):
