@@ -1,6 +1,6 @@
 """Server cases about many players at one table: the button's way round, full tables, and the queue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from croupier.conformance.case import CaseList
@@ -91,7 +91,7 @@ async def button_after_leavers(context: HoldemContext) -> None:
 async def joins_again(context: HoldemContext) -> None:
     """A player who leaves and joins again gets new chips, as at the first time."""
     game, stack = await context.seat("ann", "bob"), context.server.settings.stack
-    role = await _lose_half(context, game)
+    role = await _lose(context, game, stack // 2)
     await context.leave(role, game)
     await context.join(role, game)
     chips = _brought_chips(context, await context.get_game(NOBODY, game), role)
@@ -102,14 +102,35 @@ async def joins_again(context: HoldemContext) -> None:
 @TABLE_CASES.add("6.12", "a-short-stack-wins", rank=LATE_RANK)
 async def short_stack_wins(context: HoldemContext) -> None:
     """A player who is all-in does not win the side pot. The referee checks the chips after each hand."""
+    await _play_until_short_stack_wins(context, _all_in)
+
+
+@TABLE_CASES.add("6.12", "a-short-stack-wins-after-a-fold", rank=LATE_RANK)
+async def short_stack_wins_after_fold(context: HoldemContext) -> None:
+    """A player who is all-in does not win what a player who has folded has bet above that."""
+    await _play_until_short_stack_wins(context, _fold_in_side_pot)
+
+
+async def _play_until_short_stack_wins(
+    context: HoldemContext, play: Callable[[HoldemContext, str, Sequence[int]], Awaitable[None]]
+) -> None:
+    """Play a hand in which the player with the fewest chips of three is all-in until that one wins. Raises NotReached.
+
+    `play` gets the game, and the chips of the players before the hand from the fewest to the most.
+    """
     context.require_table(3)
     await context.register("cid")
     for _ in range(MAX_SHORT_STACK_HANDS):
         game = await context.seat("ann", "bob")
-        short = await _lose_half(context, game)
+        short = await _lose(context, game, 3 * context.server.settings.stack // 4)
         await context.join("cid", game)
         await fold_to_end(context, game)  # all three are dealt in from here on
-        won = await _all_in_of_three(context, game, context.player_id(short, game))
+        shown = await context.get_game(NOBODY, game)
+        if len(shown.table) != 3:
+            raise NotReached(f"{len(shown.table)} of 3 players are dealt in")
+        await play(context, game, sorted(player.wealth + player.bet_so_far for player in shown.table))
+        after = await context.get_game(NOBODY, game)
+        won = any(player.player_id == context.player_id(short, game) for player in after.table)
         for seat in [seat for seat in context.joined_seats if seat.game == game]:
             await context.leave(seat.role, game)
         if won:
@@ -117,33 +138,39 @@ async def short_stack_wins(context: HoldemContext) -> None:
     raise NotReached(f"in {MAX_SHORT_STACK_HANDS} hands the player with the fewest chips has won nothing")
 
 
-async def _lose_half(context: HoldemContext, game: str) -> str:
-    """Play a hand in which a player loses half the stack, by a fold after the flop; return the role of that player."""
-    half = context.server.settings.stack // 2
+async def _lose(context: HoldemContext, game: str, chips: int) -> str:
+    """Play a hand in which a player loses this many chips, by a fold after the flop; return the role of that player."""
     for _ in range(2):
         shown = await context.get_game(NOBODY, game)
         role = context.role_to_act(shown)
-        await _act_in_turn(context, role, game, bet(half - shown.turn.bet_so_far))
+        await _act_in_turn(context, role, game, bet(chips - shown.turn.bet_so_far))
     role = context.role_to_act(await context.get_game(NOBODY, game))
     await _act_in_turn(context, role, game, FOLD)
     return role
 
 
-async def _all_in_of_three(context: HoldemContext, game: str, short: str) -> bool:
-    """Let all three players put in as much as two of them have; return whether the short one has won anything."""
-    shown = await context.get_game(NOBODY, game)
-    chips = sorted(player.wealth + player.bet_so_far for player in shown.table)
-    if len(chips) != 3:
-        raise NotReached(f"{len(chips)} of 3 players are dealt in")
-    for _ in chips:
+async def _all_in(context: HoldemContext, game: str, chips: Sequence[int]) -> None:
+    """Let all three players put in as much as two of them have."""
+    await _put_in(context, game, chips[1])
+
+
+async def _fold_in_side_pot(context: HoldemContext, game: str, chips: Sequence[int]) -> None:
+    """Let two players bet more than the third one has, and one of them fold after the flop."""
+    await _put_in(context, game, (chips[0] + chips[1]) // 2)
+    for act in (bet(context.server.settings.stakes.big_blind), FOLD):
+        role = context.role_to_act(await context.get_game(NOBODY, game))
+        await _act_in_turn(context, role, game, act)
+
+
+async def _put_in(context: HoldemContext, game: str, chips: int) -> None:
+    """Let each of three players bet this many chips, or what they have."""
+    for _ in range(3):
         shown = await context.get_game(NOBODY, game)
         me = next((player for player in shown.table if player.player_id == shown.turn.player_id), None)
         if me is None:
             raise NotReached("it is the turn of no player")
-        amount = min(me.wealth, chips[1] - me.bet_so_far)
+        amount = min(me.wealth, chips - me.bet_so_far)
         await _act_in_turn(context, context.role_to_act(shown), game, bet(amount))
-    after = await context.get_game(NOBODY, game)
-    return any(player.player_id == short for player in after.table)
 
 
 async def _act_in_turn(context: HoldemContext, role: str, game: str, act: Mapping[str, int]) -> None:
