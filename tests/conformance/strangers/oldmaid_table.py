@@ -59,7 +59,10 @@ class JsonStream:
     def has_ended(self):
         """Keep what has arrived meanwhile; return whether the other side has hung up."""
         while len(self.data) <= MAX_MESSAGE_BYTES and select.select([self.connection], [], [], 0)[0]:
-            received = self.connection.recv(4096)
+            try:
+                received = self.connection.recv(4096)
+            except ConnectionError:
+                return True
             if not received:
                 return True
             self.data += received
