@@ -28,7 +28,7 @@ def test_an_administrator_drains_the_server(source: str, tmp_path: Path) -> None
             assert client.post("/play", data={"csrf": csrf, "room": "kuhn"}).status_code == 303
             page = client.get("/admin").text
             assert "Drain the server" in page
-            for row in ("Kuhn poker ", "Kuhn poker kuhn-1"):
+            for row in ("Kuhn poker", "Kuhn poker kuhn-1"):
                 assert f'<tr><th scope="row">{row}</th><td></td><td class="number">1</td></tr>' in page
             assert client.post("/admin/drain", data={"csrf": csrf}).status_code == 200
         assert server.end() == 0
