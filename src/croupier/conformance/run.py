@@ -297,9 +297,8 @@ class DialectSearch:
         result = self.results[self._missed[0]]
         clause = f"{self.plan.room.name}-{spoken.section}"
         found = Failure(clause, f"a {self.plan.role} that plays", f"one that plays with --dialect {spoken.option} only")
-        failed = structs.replace(
-            result, outcome=Outcome.FAIL, note="", failure=found.explained(dialect_cause([spoken]))
-        )
+        failure = found.explained(dialect_cause([spoken]))
+        failed = structs.replace(result, outcome=Outcome.FAIL, reason="", try_count=1, failure=failure)
         self._first_failures[result.case] = failed
 
     def _start_again_in(self, spoken: Dialect) -> str:

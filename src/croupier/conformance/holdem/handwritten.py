@@ -130,6 +130,8 @@ async def concurrent_joins(context: HoldemContext) -> None:
 async def concurrent_acts(context: HoldemContext) -> None:
     """A player acts once in a turn, even if the act comes several times at once."""
     game, role = await context.seat_and_find_turn("ann", "bob")
+    if len((await context.get_game(NOBODY, game)).table) > len(context.joined_seats):
+        raise NotReached("others at the table may act, too, so that the turn comes back")
     path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
     call = SentRequest("POST", path, [context.user(role).auth_header], encode(bet(context.first_call)))
     responses = await context.send_at_once([call] * CONCURRENT_REQUESTS)
