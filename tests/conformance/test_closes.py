@@ -230,6 +230,7 @@ def test_a_house_that_starts_no_game_at_all_may_have_a_reason_but_does_not_have_
     assert Outcome.FAIL not in {result.outcome for result in found}
 
 
+@pytest.mark.extended
 def test_a_house_that_plays_once_and_says_so_when_it_is_asked_for_more_is_not_accused() -> None:
     lazy = rude(lambda table, _: table.played)
     assert bad(results(lazy, "at-between", "at-over", "at-card", "at-raised", "games-in-a-row", "stroll")) == []
@@ -376,6 +377,7 @@ class FullTable(Table):
         return self._sent([b"DISC", HANG_UP])
 
 
+@pytest.mark.extended
 def test_a_house_that_has_no_room_for_a_moment_is_not_accused() -> None:
     room = HOUSE_ROOMS["kuhn"]
     parlour = HouseFixture(room)

@@ -54,6 +54,7 @@ def assert_no_alarm(run: Run) -> None:
     assert run.alarms == [], "\n".join(lines(run))
 
 
+@pytest.mark.extended
 def test_a_client_that_speaks_a_dialect_untold_is_tested_in_it() -> None:
     run = check_simulated(["blackjack/2", "--client", command("blackjack", "client", "--choice char_bytes=1")])
     assert run.report is not None, run.output

@@ -202,7 +202,8 @@ def test_a_first_button_at_any_player_is_no_fault(monkeypatch: pytest.MonkeyPatc
     assert Counter(result.outcome for result in results)[Outcome.PASS] >= 20 / part
 
 
-@pytest.mark.parametrize("part", extended([4, 1], 2))
+@pytest.mark.extended
+@pytest.mark.parametrize("part", [4, 1])
 def test_newcomers_may_sit_anywhere(part: int) -> None:
     seats = "holdem/3.5/the-lowest-free-seat"
     cases = select(FAST_CASES, "holdem/5")[::part] + select(FAST_CASES, seats)
