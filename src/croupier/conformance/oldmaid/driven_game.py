@@ -236,7 +236,7 @@ class DrivenGame:
         return clause
 
     def _was_refused(self, pair: Discard) -> bool:
-        """Whether a discard of one of these cards was refused before, to whomever."""
+        """Whether a discard of one of these cards was refused before, to any player."""
         said = [parse_input(action.data) for action in self.actions if action.kind == "say"]
         return any(isinstance(request, Discard) and {*request.cards} & {*pair.cards} for request in said)
 
