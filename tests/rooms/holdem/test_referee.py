@@ -420,6 +420,27 @@ def test_a_waiting_player_in_the_table_can_still_be_followed() -> None:
     assert not session.referee.is_lost
 
 
+def test_no_bet_was_taken_for_a_fold_because_a_waiting_player_is_shown() -> None:
+    """Without the raise, the short all-in would end the hand, and a split pot would leave the displayed chips."""
+    session = RefereeSession(3, blinds="10/40")
+    for _ in range(3):
+        session.act(session.turn(), ACTION_FOLD)
+    session.act("cat", ACTION_BET, 9_975)
+    session.act("ann", ACTION_FOLD)
+    session.act("bob", ACTION_BET, 9_935)
+    session.act("bob", ACTION_FOLD)
+    session.fixture.join("dan")
+    session.report("dan", Join("dan", session.game), 201)
+    for user, chips in (("ann", 80), ("bob", 25)):  # ann raises, and bob has not even the big blind
+        session.fixture.request(Act(user, session.game, session.guid(user), ACTION_BET, chips))
+        session.report_act(user, ACTION_BET, chips, 201)
+        game = session.fixture.view(None, session.game)
+        waiting = structs.replace(game.table[0], player_id=session.guid("dan"), small_blind=False, bet_so_far=0)
+        session.see(structs.replace(game, table=(*game.table, waiting)))
+    assert session.clauses == {"holdem-5.20"}
+    assert not session.referee.is_lost
+
+
 def test_players_who_wait_are_shown_folded_before_the_hand_is_known() -> None:
     session = RefereeSession(2)
     referee = Referee()

@@ -30,6 +30,9 @@ SOFT_CLAUSES: Final = frozenset(
 """After violations of these clauses, the referee can still follow the hand."""
 
 
+NEWCOMERS_CLAUSE: Final = "holdem-5.20"
+"""The clause that a table with players who wait for the next hand breaks; it shows in every game until then."""
+
 INVALID_BET_CLAUSES: Final = frozenset(f"holdem-4.{number}" for number in range(8, 13))
 """The clauses that make a bet invalid."""
 
@@ -275,9 +278,10 @@ class Referee:
     def _check_running_hand(self, observed: ObservedHand, game: Game) -> Sequence[Violation]:
         """Check a game that is displayed while a hand runs."""
         violations = [*compare(observed, game, self._cause_clause, self.clause_counts)]
-        if not violations:
+        wrong = [violation for violation in violations if violation.clause != NEWCOMERS_CLAUSE]
+        if not wrong:
             self._unseen_bets.clear()
-        elif folded := self._find_folded_bets(observed, game, violations[0]):
+        elif folded := self._find_folded_bets(observed, game, wrong[0]):
             return [folded]
         return violations
 
@@ -300,9 +304,10 @@ class Referee:
         return checked is not None and not checked.is_over() and self._is_right(checked, game)
 
     def _is_right(self, observed: ObservedHand, game: Game) -> bool:
-        """Whether a displayed game is right in every respect after an observed hand, or while it runs."""
+        """Whether a displayed game is right, but for newcomers, after an observed hand, or while it runs."""
         if not observed.is_over():
-            return not [*compare(observed, game, self._cause_clause, Counter())]
+            found = compare(observed, game, self._cause_clause, Counter())
+            return all(violation.clause == NEWCOMERS_CLAUSE for violation in found)
         final_stacks, shown = FinalStacks(observed), self._shown_chips(game)
         return final_stacks.allow({player: shown.get(player, 0) for player in final_stacks.players})
 
@@ -455,7 +460,7 @@ class Referee:
         waiting = [player for player in game.table if self._waits(player, game)]
         if waiting:
             found = f"{', '.join(player.player_id for player in waiting)} at the table"
-            yield Violation("holdem-5.20", found, "only players of the hand")
+            yield Violation(NEWCOMERS_CLAUSE, found, "only players of the hand")
             game = replace(game, table=[player for player in game.table if player not in waiting])
         table = game.table
         seats = len(table)
@@ -501,7 +506,7 @@ class Referee:
         violations = [*self._check_button(), *compare(self.game, game, self._cause_clause, self.clause_counts)]
         if violations and may_wait and (hand := self._right_hand_without(may_wait, game, table[blinds[0]])):
             names = ", ".join(player.player_id for player in may_wait)
-            violations = [Violation("holdem-5.20", f"{names} at the table", "only players of the hand")]
+            violations = [Violation(NEWCOMERS_CLAUSE, f"{names} at the table", "only players of the hand")]
             self.game = self._previous_hand = hand
         yield from violations
 
