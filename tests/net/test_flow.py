@@ -51,6 +51,29 @@ def test_one_read_causes_one_write_per_recipient(run: Run) -> None:
     run(main())
 
 
+def test_recipients_are_written_to_in_the_order_of_their_messages(run: Run) -> None:
+    """An answer must not arrive after what follows from it, such as a draw after the turn has been taken over."""
+
+    async def main() -> None:
+        session = RecordingSession(
+            lambda event, _: [Send(peer, event.message) for peer in (2, 3, 1)] if type(event) is Received else []
+        )
+        endpoint = Endpoint(session, WordCodec, SilentLogger())
+        written: list[int] = []
+
+        class OrderedTransport(MemoryTransport):
+            def write(self, data: object) -> None:
+                written.append(self.get_extra_info("peername")[1])
+
+        connections = [Connection(endpoint) for _ in range(3)]
+        for port, connection in enumerate(connections, 1):
+            connection.connection_made(OrderedTransport(port=port))
+        connections[1].data_received(b"one\ntwo\n")
+        assert written == [2, 3, 1]
+
+    run(main())
+
+
 def test_last_message_and_earlier_answers_are_one_write(run: Run) -> None:
     async def main() -> None:
         room = kuhn(bot="script:CAL")

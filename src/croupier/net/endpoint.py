@@ -291,9 +291,11 @@ class Endpoint:
             start_task(self._connect_tasks, self.connect(effect.peer, effect.address, self._connect_ssl))
 
     def flush(self) -> None:
-        """Write all queued messages."""
+        """Write all queued messages, in the order of their first ones."""
         while self.connections_to_flush:
-            self.connections_to_flush.pop().flush()
+            connections, self.connections_to_flush = self.connections_to_flush, []
+            for connection in connections:
+                connection.flush()
 
     def process_deadline(self) -> None:
         """Deliver TimedOut to the session if its deadline has passed, and set the timer for the next deadline."""
