@@ -107,7 +107,7 @@ async def short_stack_wins(context: HoldemContext) -> None:
 
 @TABLE_CASES.add("6.12", "a-short-stack-wins-after-a-fold", rank=LATE_RANK)
 async def short_stack_wins_after_fold(context: HoldemContext) -> None:
-    """A player who is all-in does not win what a player who has folded has bet above that."""
+    """An all-in player does not win the chips that a folded player has bet above the all-in."""
     await _play_until_short_stack_wins(context, _fold_in_side_pot)
 
 
