@@ -25,7 +25,8 @@ from croupier.conformance.containment.launcher import launcher_command
 from croupier.conformance.containment.policy import Containment, contained
 from croupier.conformance.containment.supervisor import Pipes
 from croupier.conformance.containment.workspace import remove_tree
-from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
+from croupier.conformance.program import ProgramError, ProgramUnderTest
+from tests.conformance.ports import free_port
 from tests.conformance.test_program import alive, python, said
 from tests.net.raw_client import TIMEOUT_SECONDS
 

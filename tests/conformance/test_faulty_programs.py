@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.program import ProgramUnderTest, free_port
+from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
+from tests.conformance.ports import free_port
 from tests.conformance.programs import command
 from tests.conformance.suites import check_server, server_cases
 from tests.processes import PATIENCE

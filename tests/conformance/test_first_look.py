@@ -13,9 +13,10 @@ import pytest
 import trustme
 
 from croupier.conformance.first_look import first_look, first_look_at_client
-from croupier.conformance.program import ProgramError, free_port
+from croupier.conformance.program import ProgramError
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.clients.all_servers import serving
+from tests.conformance.ports import free_port
 from tests.processes import PATIENCE
 from tests.sampling import extended
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from croupier.conformance.program import (
-    SERVER_PORTS,
     ProgramError,
     ProgramUnderTest,
-    free_port,
 )
 from croupier.core.command_line import describe_exit, split_command
+from tests.conformance.ports import free_port
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
 
 FOREVER = "import signal; signal.pause()"
@@ -340,18 +339,6 @@ def test_a_server_whose_port_another_program_has_taken_is_an_error(run: Run) -> 
             assert await program.wait_ended(TIMEOUT_SECONDS) == 1
             with pytest.raises(ProgramError, match=r"Address already in use"):
                 await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
-
-    run(main())
-
-
-def test_a_port_for_a_server_is_not_assigned_by_the_system(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def main() -> None:
-        port = await free_port()
-        assert port in SERVER_PORTS
-        monkeypatch.setattr("croupier.conformance.program.SERVER_PORTS", range(port, port + 1))
-        async with await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port):
-            with pytest.raises(OSError, match=r"(?i)address already in use"):
-                await free_port()
 
     run(main())
 

@@ -15,11 +15,12 @@ import trustme
 from msgspec.structs import replace
 from starlette.applications import Starlette
 
-from croupier.conformance.program import ProgramUnderTest, free_port
+from croupier.conformance.program import ProgramUnderTest
 from croupier.net.client_addresses import parse_ip_address
 from croupier.web import checks
 from croupier.web.check_targets import Asker, TargetRules
 from croupier.web.config import WebConfig
+from tests.conformance.ports import free_port
 from tests.conformance.programs import command
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.sampling import extended

@@ -1,7 +1,6 @@
 """A program under test: started in its own process group, its output captured, and stopped with all its children."""
 
 import asyncio
-import secrets
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -29,11 +28,6 @@ EOF_TIMEOUT_SECONDS: Final = 0.5
 KILL_TIMEOUT_SECONDS: Final = 5.0
 """How long the kernel may take to end killed processes."""
 
-SERVER_PORTS: Final = range(20_000, 32_768)
-"""The ports for servers under test: no system assigns one of them to a connection or to a request for any port."""
-
-PORT_TRIES: Final = 100
-
 LIMIT_SIGNALS: Final[Mapping[int, str]] = {
     signal.SIGXCPU: "has used more processor time than allowed",
     signal.SIGXFSZ: "has written a larger file than allowed",
@@ -43,27 +37,6 @@ LIMIT_SIGNALS: Final[Mapping[int, str]] = {
 
 class ProgramError(Exception):
     """The program under test cannot be used: it does not start, ends too early, or accepts no connections."""
-
-
-async def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port that nothing uses at the moment. Raises OSError if there is none.
-
-    Nothing else will probably use it before a program listens on it: it is random, and the system does not assign it.
-    """
-    for tries_left in reversed(range(PORT_TRIES)):
-        port = secrets.choice(SERVER_PORTS)
-        try:
-            server = await asyncio.get_running_loop().create_server(
-                asyncio.Protocol, host, port, start_serving=False, reuse_address=False
-            )
-        except OSError:
-            if not tries_left:
-                raise
-        else:
-            server.close()
-            await server.wait_closed()
-            break
-    return port
 
 
 class OutputExcerpt:

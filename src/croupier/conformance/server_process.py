@@ -7,8 +7,9 @@ from typing import Final, Protocol, Self
 
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.listening import HOST, is_listening
-from croupier.conformance.program import ProgramError, free_port
+from croupier.conformance.program import ProgramError
 from croupier.core.session import Address
+from croupier.net.reserved_port import ReservedPort
 
 START_TIMEOUT_SECONDS: Final = 10.0
 """Seconds a server may take to start, in addition to its answer timeout."""
@@ -68,6 +69,7 @@ class ServerProcess:
         self.leaving_cause: Cause | None = None
         self._start = start
         self._start_seconds = start_seconds
+        self._port: ReservedPort | None = None
         self._program: Program | None = None
         self._earlier_stderr = b""
         self._reviving = asyncio.Lock()
@@ -87,7 +89,8 @@ class ServerProcess:
         for starts_left in reversed(range(MAX_STARTS)):
             await self.close()
             self._earlier_stderr = self.stderr[-MAX_STDERR_BYTES:]
-            self.address = (host, await free_port(host))
+            self._port = await ReservedPort.open(host)
+            self.address = (host, self._port.number)
             self._program = await self._start(self.address[1], seed)
             try:
                 await self._program.wait_listening(*self.address, self._start_seconds)
@@ -134,9 +137,11 @@ class ServerProcess:
         return True
 
     async def close(self, grace: float = 1.0) -> None:
-        """Stop it. See `ProgramUnderTest.stop`."""
+        """Stop it, and give its port back. See `ProgramUnderTest.stop`."""
         if self._program is not None:
             await self._program.stop(grace)
+        if self._port is not None:
+            self._port.close()
 
     async def __aenter__(self) -> Self:
         return self

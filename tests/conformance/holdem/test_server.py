@@ -13,7 +13,6 @@ import pytest
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.holdem import replay
-from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import (
@@ -27,6 +26,7 @@ from tests.conformance.holdem.faulty_programs import (
     open_faulty_server,
     with_seats,
 )
+from tests.conformance.ports import free_port
 from tests.conformance.suites import check_server, not_passed, server_cases
 from tests.sampling import extended
 

@@ -14,7 +14,6 @@ from croupier.conformance.case import select
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.table_bench import LINE_CAUSE
 from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
-from croupier.conformance.program import free_port
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
@@ -39,6 +38,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     hangs_up_silently,
     open_faulty_table,
 )
+from tests.conformance.ports import free_port
 from tests.conformance.suites import check_server, failed, server_cases
 from tests.sampling import extended, one_for_each, sampled
 
