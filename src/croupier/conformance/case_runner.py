@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import structs
 
 from croupier.conformance.case import Case
+from croupier.conformance.crowd import Crowd
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
@@ -59,6 +60,9 @@ class CaseRunner:
         self._shrinker = Shrinker(bench)
         self._confirmed_silences = 0
         self._restarts = 0
+        self._crowd = Crowd(bench.crowd_clause)
+        self._suspects: set[str] = set()  # the cases that were running when the server ended
+        self._end_in_crowd = ""
         self._clock = asyncio.get_running_loop().time
 
     @property
@@ -88,7 +92,9 @@ class CaseRunner:
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 finished = [(running.pop(task), task.result()) for task in [*running] if task in done]  # in their order
                 if (end := await self._death(result for _, result in finished)) is None:
-                    self._record(result for _, result in finished)
+                    again = [case for case, _ in finished if self._crowd.has_to_run_again(case)]
+                    self._record(result for case, result in finished if case not in again)
+                    waiting.extendleft(again[::-1])
                 else:
                     waiting.extendleft(await self._on_death(end, finished, running))
             if not self.stopped_reason and (waiting or beside or running):
@@ -104,16 +110,17 @@ class CaseRunner:
             due = self._due(waiting, beside, running)
         for case in due:
             running[asyncio.create_task(self._run_case(case))] = case
+        self._crowd.start(due, running.values())
 
     def _due(
         self, waiting: deque[Case], beside: deque[Case], running: Mapping[asyncio.Task[Result], Case]
     ) -> list[Case]:
         """Take the cases that are to be started now."""
         due: list[Case] = []
-        lanes = 1 if self._restarts else self._bench.lanes
+        lanes = 1 if self._restarts or self._crowd.is_disturbing else self._bench.lanes
         occupants = [case for case in running.values() if not case.beside]
         while waiting and len(occupants) < lanes:
-            if occupants and (occupants[-1].runs_alone or waiting[0].runs_alone):
+            if occupants and (self._crowd.runs_alone(occupants[-1]) or self._crowd.runs_alone(waiting[0])):
                 break
             occupants.append(waiting.popleft())
             due.append(occupants[-1])
@@ -126,8 +133,9 @@ class CaseRunner:
         for result in results:
             if self._has_failed_enough:
                 return
-            self.results[result.case] = result
-            self._on_result(result)
+            self._crowd.finish(result.case, result.failure)
+            self.results[result.case] = self._without_culprit(result)
+            self._on_result(self.results[result.case])
 
     # A server that dies.
 
@@ -169,9 +177,22 @@ class CaseRunner:
             self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
             return ()
         self._restarts += 1
+        self._suspects, self._end_in_crowd = {case.id for case in again}, end
         await self._server.restart()
         await self._bench.open(self._server.address)
         return again[::-1]
+
+    def _without_culprit(self, result: Result) -> Result:
+        """Return what to report of a case: a failure if it is the last suspect, and none has ended the server alone."""
+        if result.case not in self._suspects:
+            return result
+        self._suspects.remove(result.case)
+        if self._suspects or result.failure is not None:
+            return result
+        ended = f"the end of the server ({self._end_in_crowd})"
+        cause = Cause(f"it has ended ({self._end_in_crowd}) while several cases ran, and alone none of them ends it")
+        failure = Failure(self._crowd.clause, "a server that goes on", ended, kind=FoundKind.CLOSED)
+        return structs.replace(result, outcome=Outcome.FAIL, failure=failure.explained(cause), dialogue=())
 
     # One case.
 
@@ -220,6 +241,8 @@ class CaseRunner:
                     attempt = await self._bench.attempt(case, number)
             number += 1
             if attempt.failure is not None:
+                if self._crowd.is_doubtful(case, attempt.failure):
+                    return attempt
                 attempts.append(await self._bench.confirm(case, attempt, number))
                 attempts.append(await self._shrinker.shorten(case, attempts[-1]))
                 explained = await self._bench.explain(case, attempts[-1])

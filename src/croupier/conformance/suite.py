@@ -127,6 +127,9 @@ class Bench:
     dialect = "document"
     """The dialect of the room that the program speaks, as far as known."""
 
+    crowd_clause = ""
+    """What a server breaks that fails only while it has several clients; empty for clients, each a process."""
+
     @property
     def lanes(self) -> int:
         """How many cases may be tried at the same time now."""

@@ -74,6 +74,7 @@ class HoldemServerBench(Bench):
     """Tries cases on a server, and remembers what it has learned about its games."""
 
     replay_tries = 2
+    crowd_clause = "holdem-3.8"
 
     def __init__(self, config: Config) -> None:
         self._config = config

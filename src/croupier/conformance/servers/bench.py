@@ -78,6 +78,7 @@ class HouseBench(Bench):
         self._test_data = test_data
         self._conversations = Conversations(test_data, target, config)
         self.dialect = config.known_dialect()
+        self.crowd_clause = test_data.shared_clauses["tables"]
         self._config = config
         self._known_options = config.known_options
         self._strict = config.strict
