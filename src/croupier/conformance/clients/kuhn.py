@@ -193,6 +193,7 @@ STATES: Final = (
         ),
         "the client never bet a coin that it did not have",
         settings={"coins": 1, "bot": "script:CHK"},
+        decks="K Q J / Q K J",
     ),
     ClientTestState(
         "no-coin-for-a-call",
@@ -205,6 +206,7 @@ STATES: Final = (
         ),
         "the client never called with a coin that it did not have",
         settings={"coins": 1, "bot": "script:BET"},
+        decks="K Q J / Q K J",
     ),
 )
 
