@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from croupier.conformance.program import PORT_TRIES, SERVER_PORTS
+from croupier.net.reserved_port import PORT_TRIES, SERVER_PORTS
 
 TIMEOUT_SECONDS = 20.0
 
