@@ -59,8 +59,12 @@ def seed(peer: Peer) -> bytes:
     return sha256(bytes([peer % 256])).digest()
 
 
+SHORTEST_TIMEOUT = 3.0
+
+
 def hall(first: float | None = None, open_table: Callable[..., Table] | None = None) -> Hall[float | None, object]:
-    return Hall(open_table or (lambda peer, dealer: Table(peer, first)), lambda peer: FairDealer(seed(peer)))
+    make_table = open_table or (lambda peer, dealer: Table(peer, first))
+    return Hall(make_table, lambda peer: FairDealer(seed(peer)), SHORTEST_TIMEOUT)
 
 
 def test_promise_precedes_the_first_message_and_seed_follows_the_last() -> None:
@@ -120,6 +124,7 @@ def test_deadline_that_moves_forward_is_met() -> None:
     room = hall(100.0)
     room.on(Joined(1), 0.0)
     room.on(Received(1, 5.0), 1.0)
+    assert room.on(TimedOut(), SHORTEST_TIMEOUT) == [], "the hall only looks at the deadline"
     assert room.deadline == 5.0
     assert room.on(TimedOut(), 5.0) == [Send(1, 5.0)]
     assert room.on(TimedOut(), 100.0) == [], "the former deadline is forgotten"
@@ -130,7 +135,6 @@ def test_postponed_deadline_does_not_time_out_early() -> None:
     room.on(Joined(1), 0.0)
     room.on(Received(1, 50.0), 1.0)
     assert room.on(TimedOut(), 10.0) == []
-    assert room.deadline == 50.0
     assert room.on(TimedOut(), 49.9) == []
     assert room.on(TimedOut(), 50.0) == [Send(1, 50.0)]
     assert room.deadline is None
@@ -163,10 +167,10 @@ def test_returning_peer_does_not_get_the_deadline_of_its_former_table() -> None:
     assert room.on(TimedOut(), 90.0) == [Send(1, 90.0)]
 
 
-deadlines = st.one_of(st.none(), st.integers(0, 60).map(float))
 schedules = st.lists(
     st.one_of(
-        st.tuples(st.just("sends"), st.integers(1, 4), deadlines),
+        st.tuples(st.just("joins"), st.integers(1, 4)),
+        st.tuples(st.sampled_from(["sends", "sends directly"]), st.integers(1, 4), st.integers(3, 60).map(float)),
         st.tuples(st.just("waits"), st.integers(0, 9).map(float)),
         st.tuples(st.just("leaves"), st.integers(1, 4)),
     ),
@@ -181,12 +185,15 @@ def test_every_table_times_out_exactly_at_its_deadline(schedule: list[tuple[obje
     due: dict[Peer, float | None] = {}
     for step in schedule:
         match step:
-            case "sends", peer, deadline if peer in due:
-                room.on(Received(peer, deadline), now)
-                due[peer] = deadline
-            case "sends", peer, _:
+            case "joins", peer if peer not in due:
                 room.on(Joined(peer), now)
                 due[peer] = 20.0
+            case "sends", peer, seconds if due.get(peer) is not None:
+                room.on(Received(peer, now + seconds), now)
+                due[peer] = now + seconds
+            case "sends directly", peer, seconds if due.get(peer) is not None:
+                room.table(peer).on(Received(peer, now + seconds), now)
+                due[peer] = now + seconds
             case "leaves", peer if peer in due:
                 room.on(Left(peer), now)
                 del due[peer]
@@ -203,32 +210,6 @@ def test_every_table_times_out_exactly_at_its_deadline(schedule: list[tuple[obje
             timed_out += [effect.peer for effect in room.on(TimedOut(), now)]
         assert sorted(timed_out) == sorted(late)
         due |= dict.fromkeys(late)
-
-
-@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9), st.integers(3, 30)), max_size=40))
-def test_table_that_receives_events_directly_times_out_in_time(steps: list[tuple[Peer, int, int]]) -> None:
-    """The hall does not see the messages; it only knows that no deadline is ever nearer than three seconds."""
-
-    class DirectTable(Table):
-        def on(self, event: Event[float | None], now: float) -> Sequence[Effect[object]]:
-            effects = super().on(event, now)
-            self.deadline = now + 20.0 if self.deadline is None else self.deadline
-            return effects
-
-    room = Hall(lambda peer, dealer: DirectTable(peer, 20.0), lambda peer: FairDealer(seed(peer)), 3.0)
-    for peer in (1, 2, 3):
-        room.on(Joined(peer), 0.0)
-    due, now = dict.fromkeys((1, 2, 3), 20.0), 0.0
-    for sender, pause, ahead in steps:
-        now += pause
-        timed_out = []
-        while room.deadline is not None and room.deadline <= now:
-            timed_out += [effect.peer for effect in room.on(TimedOut(), now) if isinstance(effect, Send)]
-        late = [peer for peer, deadline in due.items() if deadline <= now]
-        assert sorted(timed_out) == late
-        due |= dict.fromkeys(late, now + 20.0)
-        room.table(sender).on(Received(sender, now + ahead), now)
-        due[sender] = now + ahead
 
 
 class CountedPeer(int):

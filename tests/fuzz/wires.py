@@ -73,7 +73,9 @@ def house_target(room: HouseRoom) -> Target:
         for is_strict in (False, True):
             check_codec(partial(room.codec, is_strict, None), data)
         items = read(room.codec(False, None), [pieces(data)[0]])
-        converse(Hall(house, dealers), [Joined(1), *(event(1, item) for item in items), Left(1, "")])
+        converse(
+            Hall(house, dealers, Timeouts().shortest), [Joined(1), *(event(1, item) for item in items), Left(1, "")]
+        )
 
     return Target(room.name, run, lambda: every_size(transcript_streams(room.name)))
 

@@ -123,7 +123,9 @@ def kuhn(**settings: Any) -> dict[str, Any]:
     room = HOUSE_ROOMS["kuhn"]
     house = room.house(room.settings(**settings), Timeouts(), False)
     return {
-        "session": Hall(house, dealer_factory(lambda table: derive_server_seed(1, room.name, table))),
+        "session": Hall(
+            house, dealer_factory(lambda table: derive_server_seed(1, room.name, table)), Timeouts().shortest
+        ),
         "codec_factory": lambda: room.codec(False, None),
         "refusal": room.refusal_messages,
     }

@@ -184,7 +184,9 @@ def _make_endpoint(
     make_session = (
         new_session if purses is None else lambda peer, dealer: new_session(peer, dealer, purses.purse_of(peer))
     )
-    hall: Hall[Any, Any] = Hall(make_session, dealer_factory(lambda table: derive_server_seed(seed, room, table)))
+    hall: Hall[Any, Any] = Hall(
+        make_session, dealer_factory(lambda table: derive_server_seed(seed, room, table)), Timeouts().shortest
+    )
     codec = partial(house.codec, False, settings)
     return RecordedEndpoint(
         recorder, hall, codec, SilentLogger(), observers=taps, limits=limits, refusal=house.refusal_messages

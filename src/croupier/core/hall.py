@@ -1,7 +1,6 @@
 """The hall of a house game: every peer that joins gets a private table and its own dealer."""
 
 from collections.abc import Callable, Reversible, Sequence
-from math import inf
 from typing import NamedTuple
 
 from croupier.core.alarms import Alarms
@@ -35,16 +34,16 @@ class Hall[In, Out]:
     It emits the dealer's promise (Commit) when a peer joins, and the seed (Reveal) after the peer has left. A table may
     postpone its deadline, as an idle timeout does with every message, without any work here: see `Alarms`.
 
-    A caller may also pass messages and violations directly to a peer's `table`, which is faster. They can set deadlines
-    that the hall does not see, but never nearer than `shortest_timeout` seconds, so the hall checks each table at least
-    that often.
+    Messages and violations must set no deadline that is nearer than `shortest_timeout` seconds, and none at a table
+    that has had none: the hall does not look at the deadline after each of them, but at least that often. Callers may
+    therefore also pass them directly to a peer's `table`, which is faster.
     """
 
     def __init__(
         self,
         open_table: Callable[[Peer, Dealer], Session[In, Out]],
         dealer_for: Callable[[Peer], Dealer],
-        shortest_timeout: float = inf,
+        shortest_timeout: float,
     ) -> None:
         self._shortest_timeout = shortest_timeout
         self._open_table = open_table
@@ -63,10 +62,7 @@ class Hall[In, Out]:
     def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         """Pass an event to the table of its peer; TimedOut and Closing concern all tables."""
         if type(event) is Received or type(event) is Malformed:
-            table = self._tables[event.peer]
-            effects = table.session.on(event, now)
-            self._set_alarm(event.peer, table, now)
-            return effects
+            return self._tables[event.peer].session.on(event, now)
         match event:
             case Joined(peer):
                 return self._on_joined(event, peer, now)

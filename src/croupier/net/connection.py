@@ -22,11 +22,9 @@ from croupier.core.session import (
     Peer,
     Received,
     Send,
-    Session,
 )
 from croupier.net.client_addresses import address_key
 from croupier.net.limits import EndpointLimits
-from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 
@@ -38,14 +36,12 @@ class ConnectionOwner(Protocol):
     """What a connection uses of its endpoint."""
 
     codec_factory: Callable[[], Codec[Any, Any]]
-    session: Session[Any, Any]
     counts: RoomCounters
     observers: ObserverFanOut
     limits: EndpointLimits
     log: Logger
     clock: Callable[[], float]
     connections_to_flush: "list[Connection]"
-    timer: DeadlineTimer
 
     def accept(self, connection: "Connection", address: Address | None) -> bool: ...  # noqa: D102 -- as in Endpoint
     def release(  # noqa: D102 -- as in Endpoint
@@ -53,6 +49,7 @@ class ConnectionOwner(Protocol):
     ) -> None: ...
     def forget(self, connection: "Connection", host: str) -> None: ...  # noqa: D102 -- as in Endpoint
     def handle_and_flush(self, event: Event[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
+    def handle(self, event: Event[Any], now: float) -> None: ...  # noqa: D102 -- as in Endpoint
     def perform(self, effect: Effect[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
     def flush(self) -> None: ...  # noqa: D102 -- as in Endpoint
     def call_later(  # noqa: D102 -- as in Endpoint
@@ -64,7 +61,8 @@ class Connection(asyncio.Protocol):
     """One connection of an endpoint.
 
     While the connection is held (`hold_until`), nothing is written to it, and its input waits. Much input at once is
-    handled in several turns of the event loop, and no more is read meanwhile.
+    handled in several turns of the event loop, and no more is read meanwhile. `table` is the peer's private table, if
+    it has one.
     """
 
     __slots__ = (
@@ -78,8 +76,6 @@ class Connection(asyncio.Protocol):
         "_host",
         "_input_backlog",
         "_input_ended",
-        "_session",
-        "_table",
         "_transport",
         "_write_paused",
         "codec",
@@ -87,6 +83,7 @@ class Connection(asyncio.Protocol):
         "outbox",
         "output_ended",
         "peer",
+        "table",
     )
 
     def __init__(self, endpoint: ConnectionOwner, peer: Peer | None = None, address: Address | None = None) -> None:
@@ -95,14 +92,13 @@ class Connection(asyncio.Protocol):
         `address` is the client's address if that is not the address of the other end, as behind a proxy.
         """
         self.peer = peer
+        self.table: PrivateTable[Any, Any] | None = None
         self.codec = endpoint.codec_factory()
         self.outbox: list[bytes] = []
         self.dropped = False
         self.output_ended = False
         self._endpoint = endpoint
         self._counts = endpoint.counts
-        self._session = endpoint.session
-        self._table: PrivateTable[Any, Any] | None = None
         self._address = address
         self._host = ""
         self._has_left = True
@@ -112,11 +108,6 @@ class Connection(asyncio.Protocol):
         self._held_until: Future[Any] | None = None
         self._input_backlog = b""
         self._eof_while_held = False
-
-    def use_session(self, session: Session[Any, Any]) -> None:
-        """Pass the messages of the peer directly to its own session."""
-        self._session = session
-        self._table = session if isinstance(session, PrivateTable) else None
 
     @property
     def certificate(self) -> dict[str, Any]:
@@ -149,7 +140,7 @@ class Connection(asyncio.Protocol):
         if len(data) > MAX_BYTES_PER_TURN and not self.dropped:
             data = self._first_of_much(data)
         messages = () if self.dropped else self.codec.feed(data)
-        counts, endpoint, table = self._counts, self._endpoint, self._table
+        counts, endpoint, table = self._counts, self._endpoint, self.table
         counts.bytes_received += len(data)
         counts.messages_received += len(messages)
         if table is None or endpoint.observers.observers:
@@ -177,23 +168,18 @@ class Connection(asyncio.Protocol):
             endpoint.flush()
 
     def _handle(self, messages: Sequence[Any]) -> None:
-        """Pass messages and violations to the session as events."""
-        endpoint, session, peer = self._endpoint, self._session, cast(Peer, self.peer)
+        """Pass messages and violations to the session of the endpoint as events."""
+        endpoint, peer = self._endpoint, cast(Peer, self.peer)
         now = endpoint.clock()
         for message in messages:
-            event: Event[Any] = Received(peer, message)
             if type(message) is Violation:
                 self._counts.violations += 1
-                event = Malformed(peer, message)
-            effects = session.on(event, now)
-            endpoint.observers(event, effects, now)
-            for effect in effects:
-                endpoint.perform(effect)
+                endpoint.handle(Malformed(peer, message), now)
+            else:
+                endpoint.handle(Received(peer, message), now)
             if self.dropped:
                 break
         endpoint.flush()
-        if session is endpoint.session:
-            endpoint.timer.set(session.deadline)  # the hall schedules the deadline of a peer's own session
 
     def _first_of_much(self, data: bytes) -> bytes:
         """Return the beginning of much input. The rest waits for the next turn of the event loop."""

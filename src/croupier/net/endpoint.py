@@ -10,6 +10,7 @@ from typing import Any
 from croupier.core.codec import Codec
 from croupier.core.hall import Hall
 from croupier.core.logger import Logger
+from croupier.core.private_table import PrivateTable
 from croupier.core.session import (
     Address,
     Closing,
@@ -359,7 +360,8 @@ class Endpoint:
         self.log.debug("joined", peer=peer, address=address)
         self.handle_and_flush(Joined(peer, address))
         if isinstance(self.session, Hall):
-            connection.use_session(self.session.table(peer))
+            table = self.session.table(peer)
+            connection.table = table if isinstance(table, PrivateTable) else None
 
     def _on_admitted(
         self, connection: Connection, peer: Peer, address: Address | None, done: Future[str | None]
