@@ -244,8 +244,6 @@ def test_password_and_long_poll_are_waits_and_nothing_secret_is_in_a_span(tmp_pa
 class StubApp:
     """An application with one answer."""
 
-    max_body_bytes = 0
-
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from croupier.http.messages import Header, Request, Response
+from croupier.http.messages import Application, Header, Request, Response
 
 METRICS_PATH: Final = "/metrics"
 LIVENESS_PATH: Final = "/healthz"
@@ -16,7 +16,7 @@ READINESS_PATH: Final = "/readyz"
 PATHS: Final = (METRICS_PATH, LIVENESS_PATH, READINESS_PATH)
 
 
-class MonitoringApp:
+class MonitoringApp(Application):
     """The application of the metrics port: /healthz, /readyz, and /metrics as `render_metrics` returns it.
 
     `report_readiness` returns the status and the body of /readyz.
@@ -24,8 +24,6 @@ class MonitoringApp:
     /healthz is 200 as long as the event loop answers: only a process that is stuck needs a restart. What a restart
     cannot mend, such as a database that is down, is in /readyz.
     """
-
-    max_body_bytes = 0
 
     def __init__(
         self, render_metrics: Callable[[Request], Response], report_readiness: Callable[[], tuple[int, bytes]]
@@ -43,10 +41,6 @@ class MonitoringApp:
             return self._render_metrics(request)
         status, body = (200, b'{"status":"ok"}\n') if request.path == LIVENESS_PATH else self._report_readiness()
         return _response(status, b"application/json", body, (b"cache-control", b"no-store"))
-
-    def respond(self, request: Request) -> Response:
-        """Answer a request; no answer depends on the body."""
-        return self.open(request)
 
 
 def render_metrics(request: Request, registry: CollectorRegistry = REGISTRY) -> Response:

@@ -15,7 +15,7 @@ from croupier.app.health import LIVENESS_PATH, METRICS_PATH, PATHS, READINESS_PA
 from croupier.app.readiness import NOT_OPEN, Readiness, render_report
 from croupier.app.worker import monitoring_subject
 from croupier.cluster.bus import Bus, BusUnavailable
-from croupier.http.messages import Answer, Request, Response, run_later
+from croupier.http.messages import Answer, Application, Request, Response, run_later
 
 ANSWER_SECONDS: Final = 5.0
 """A worker that takes longer does not run."""
@@ -53,14 +53,12 @@ async def serve_figures(bus: Bus, number: int, readiness: Readiness) -> None:
         await bus.serve(monitoring_subject(number, path), answer)
 
 
-class JointMonitoringApp:
+class JointMonitoringApp(Application):
     """The application of the metrics port of a supervisor. See `MonitoringApp`.
 
     `workers` returns the numbers of the workers whose rooms are open, by their slots. /healthz is 503 if one of them
     does not answer.
     """
-
-    max_body_bytes = 0
 
     def __init__(
         self,
@@ -77,10 +75,6 @@ class JointMonitoringApp:
     def open(self, request: Request) -> Answer:
         """Answer a request when all workers have answered."""
         return run_later(self._answer(request))
-
-    def respond(self, request: Request) -> Answer:
-        """Answer a request; no answer depends on the body."""
-        return self.open(request)
 
     async def _answer(self, request: Request) -> Response:
         slots = self._workers() if request.path in PATHS else {}

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
-from croupier.http.limits import ConnectionLimits
+from croupier.http.limits import MAX_BODY_BYTES, ConnectionLimits
 from croupier.http.messages import (
     LAST_CHUNK,
     PLAIN_TEXT,
@@ -209,7 +209,7 @@ class HttpConnection(asyncio.Protocol):
         request, body = self._request, self._reader.body
         assert request is not None, "a body belongs to a request"
         if not request.is_complete:
-            if len(body) <= self._app.max_body_bytes:
+            if len(body) <= MAX_BODY_BYTES:
                 return None
             request.body = bytes(body)
         return request

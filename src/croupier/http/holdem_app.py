@@ -21,7 +21,7 @@ from croupier.http.front_page import front_page, wants_front_page
 from croupier.http.holdem_answers import refusal
 from croupier.http.holdem_service import HoldemService
 from croupier.http.house_group import HouseGroup
-from croupier.http.limits import ConnectionLimits, ServiceLimits
+from croupier.http.limits import MAX_BODY_BYTES, ConnectionLimits, ServiceLimits
 from croupier.http.messages import Answer, Application, Deferred, HTTPError, Request, Response, prepare, run_later
 from croupier.http.read_api import Handler, ReadApi
 from croupier.http.routes import Match, allowed_methods, find_route
@@ -51,7 +51,7 @@ ACT_DONE_RESPONSE: Final = prepare(201, [EMPTY_BODY_HEADER])
 BASIC_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="croupier", charset="UTF-8"')
 
 
-class TablesApp:
+class TablesApp(Application):
     """The tables of a hold'em room behind HTTP.
 
     `handlers` are the functions that answer the operations of the routes; `authenticator` checks passwords; its maker
@@ -72,7 +72,6 @@ class TablesApp:
         self.service = service
         self.counts = counts
         self.limits = limits
-        self.max_body_bytes = limits.max_body_bytes
         self.log = log
         self.address: Address
         self.web_port: int | None = None
@@ -148,7 +147,7 @@ class TablesApp:
         return self._answer(request, self._open, request)
 
     def respond(self, request: Request) -> Answer:
-        """The answer to a request after the rest of its body, or after more than `max_body_bytes` of it."""
+        """The answer to a request after the rest of its body, or after more than MAX_BODY_BYTES of it."""
         answer = self._answer(request, self._respond, request)
         assert answer is not None, "nothing is missing"
         return answer
@@ -187,17 +186,17 @@ class TablesApp:
                 yield_processor()  # clients that poll must not starve the thread that writes
         else:
             length = request.fields.get(b"content-length")
-            if length is not None and int(length) > self.max_body_bytes:
-                raise self._too_large(length.decode())
+            if length is not None and int(length) > MAX_BODY_BYTES:
+                raise _too_large(length.decode())
             if not request.is_complete:
                 return None
-            if len(request.body) > self.max_body_bytes:
-                raise self._too_large(str(len(request.body)))
+            if len(request.body) > MAX_BODY_BYTES:
+                raise _too_large(str(len(request.body)))
         return self._handle(request, match)
 
     def _respond(self, request: Request) -> Answer:
-        if len(request.body) > self.max_body_bytes:
-            raise self._too_large(f"{len(request.body)} or more")
+        if len(request.body) > MAX_BODY_BYTES:
+            raise _too_large(f"{len(request.body)} or more")
         assert request.match is not None, "the body of another request is not read"
         return self._handle(request, request.match)
 
@@ -235,9 +234,6 @@ class TablesApp:
             raise HTTPError(405, "holdem-8.6", detail, (b"allow", allowed.encode()))
         request.match = Match(operation, parameters)
         return request.match
-
-    def _too_large(self, found: str) -> HTTPError:
-        return HTTPError(413, "holdem-8.7", f"found a body of {found} bytes; allowed: {self.max_body_bytes}")
 
     # Errors.
 
@@ -317,6 +313,10 @@ class TablesApp:
             (b"ratelimit", b'"requests";r=%d;t=%d' % (remaining, ceil(seconds))),
         ]
         return replace(response, headers=[*response.headers, *headers], raw_after_date=None)
+
+
+def _too_large(found: str) -> HTTPError:
+    return HTTPError(413, "holdem-8.7", f"found a body of {found} bytes; allowed: {MAX_BODY_BYTES}")
 
 
 class HoldemApp(TablesApp):

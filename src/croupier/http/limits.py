@@ -1,8 +1,13 @@
 """Limits of the hold'em service and of HTTP connections."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from croupier.net.client_addresses import TrustedProxies
+
+MAX_BODY_BYTES: Final = 65_536
+"""The largest body of a request on which an answer depends (holdem-8.7)."""
 
 
 class ServiceLimits(Struct, frozen=True):
@@ -14,7 +19,6 @@ class ServiceLimits(Struct, frozen=True):
     means no limit (holdem-9.10).
     """
 
-    max_body_bytes: int = 65_536
     max_streams: int = 10_000
     max_streams_per_user: int = 64
     max_wait_seconds: float = 60.0

@@ -162,15 +162,13 @@ class HTTPError(Exception):
 class Application(Protocol):
     """What answers the requests of a server. Its answers never raise."""
 
-    max_body_bytes: int
-
     def open(self, request: Request) -> Answer | None:
         """The answer to a request of which at least the head has arrived; None if the answer needs more of its body."""
         ...
 
-    def respond(self, request: Request) -> Answer:
-        """The answer to a request after the rest of its body, or after more than `max_body_bytes` of it."""
-        ...
+    def respond(self, request: Request) -> Answer:  # noqa: ARG002 -- for applications that need bodies
+        """The answer to a request after the rest of its body, or after more than MAX_BODY_BYTES of it."""
+        raise AssertionError("every request is answered without its body")
 
 
 def encode_response(response: Response, date: bytes, *, is_head: bool = False, keep_alive: bool = True) -> bytes:

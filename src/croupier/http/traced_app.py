@@ -23,7 +23,7 @@ from croupier.http.messages import Answer, Application, Deferred, PromptFuture, 
 PROPAGATOR = TraceContextTextMapPropagator()
 
 
-class TracedApp:
+class TracedApp(Application):
     """An application whose requests are traced.
 
     A span has the template of the route, not the path, and neither headers nor bodies. What an answer waits for is a
@@ -32,7 +32,6 @@ class TracedApp:
     """
 
     def __init__(self, app: Application, tracer: Tracer, room: str) -> None:
-        self.max_body_bytes = app.max_body_bytes
         self._app = app
         self._tracer = tracer
         self._room = room
