@@ -337,7 +337,7 @@ async def forward(url: str, path: str, seconds: float, *, is_bare: bool) -> dict
             node = Node(FRONT, bus, SilentLogger())
             await node.start()
             await HoldemHouses(node, room.service, room.houses, SilentLogger()).join()
-            while not room.service.views.all_games():
+            while not room.service.views.games.tables:
                 await asyncio.sleep(0.01)
             found = {
                 count: await measure_acts(ForwardedTables(room.service), bus, count, seconds) for count in IN_FLIGHT

@@ -109,14 +109,14 @@ def test_pages_show_the_games_of_all_houses_in_one_order(run: Run, tmp_path: Pat
             await web.register("ann")
             for _ in range(4):
                 await web.ask("POST", "/games/", "ann")
-            numbers = [game.number for game in web.group.views.all_games()]
+            numbers = [game.number for game in web.group.views.games.tables]
             assert numbers == sorted(set(numbers))
             found, path = [], "/games/?limit=2&after=0"
             while path:
                 page = await web.ask("GET", path)
                 found += [game["gameID"] for game in page.json]
                 path = page.headers.get("link", "").partition("<")[2].partition(">")[0]
-            assert found == [game.guid for game in web.group.views.all_games()]
+            assert found == [game.guid for game in web.group.views.games.tables]
 
     run(main())
 

@@ -91,7 +91,7 @@ class Cluster:
             [node.node.name for node in nodes if house in node.houses] == [preferred_owner(house, names)]
             for house in range(1, self._houses + 1)
         )
-        shown = [{game.guid for game in node.web.group.views.all_games()} for node in nodes]
+        shown = [{game.guid for game in node.web.group.views.games.tables} for node in nodes]
         return is_running and all(games == shown[0] and len(games) >= self._houses for games in shown)
 
 

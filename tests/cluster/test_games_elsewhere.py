@@ -79,7 +79,7 @@ def test_game_whose_first_view_was_lost_is_found_at_its_owner(
             second.bus.loses = lambda *_: True  # type: ignore[attr-defined]  # a MemoryBus
             opened = await first.web.ask("POST", "/games/", "ann")
             path = opened.headers["location"]
-            assert second.web.group.views.game(path.rpartition("/")[2]) is None
+            assert second.web.group.views.games.get(path.rpartition("/")[2]) is None
             asking = asyncio.ensure_future(second.web.ask("GET", path, "ann"))
             asking.add_done_callback(lambda _: answered.append(path))
             while second.node.counts.forwarded.total() == 0:

@@ -315,7 +315,7 @@ def test_internal_error_answers_waiting_requests(run: Run) -> None:
             actor, viewer = InProcessConnection(web.service), InProcessConnection(web.service)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(web.house, "on", broken)
-                patch.setattr(web.service.service.views, "game", broken)
+                patch.setattr(web.service.service.views.games, "get", broken)
                 actor.ask(bet(game, ann, "ann", 10))
                 viewer.connection.data_received(request("GET", f"/games/{game}"))
                 await run_pending_callbacks()

@@ -165,7 +165,7 @@ def test_internal_error_is_answered_at_once(run: Run) -> None:
             connection = InProcessConnection(web.service)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(web.house, "on", broken)
-                patch.setattr(web.service.service.views, "game", broken)
+                patch.setattr(web.service.service.views.games, "get", broken)
                 for data in (request("GET", f"/games/{game}"), request("POST", "/games/", "ann")):
                     got = connection.ask(data)
                     assert got is not None

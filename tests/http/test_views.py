@@ -83,7 +83,7 @@ def test_changes_are_shown_when_they_are_published() -> None:
     fixture.join("ann", "bob")
     fixture.publish()
     views = fixture.views
-    cache = views.game(game)
+    cache = views.games.get(game)
     assert cache is not None
 
     def shown() -> object:
@@ -114,10 +114,10 @@ def test_removed_game_is_no_longer_shown_once_published() -> None:
     fixture.publish()
     fixture.leave("ann", game)
     assert fixture.house.game(game) is None
-    assert fixture.views.game(game) is not None
+    assert fixture.views.games.get(game) is not None
     assert fixture.listed_games("ann")[0] == game
     fixture.publish()
-    assert fixture.views.game(game) is None
+    assert fixture.views.games.get(game) is None
     assert game not in fixture.listed_games("ann")
 
 
@@ -165,7 +165,7 @@ def test_long_stream_and_repeated_waits_leave_nothing_behind(run: Run) -> None:
     async def main() -> None:
         fixture = PublishedHouse()
         fixture.publish()
-        game = fixture.views.game(fixture.made[0])
+        game = fixture.views.games.get(fixture.made[0])
         assert game is not None
 
         stream = stream_of(game, heartbeat_seconds=0.0)
@@ -199,7 +199,7 @@ def test_stream_whose_viewer_has_to_be_confirmed_goes_on_or_ends(run: Run, *, is
     async def main() -> None:
         fixture = PublishedHouse()
         fixture.publish()
-        game = fixture.views.game(fixture.made[0])
+        game = fixture.views.games.get(fixture.made[0])
         assert game is not None
         count = 0
 
@@ -264,7 +264,7 @@ def test_state_after_an_own_act_waits_for_the_next_change(run: Run) -> None:
         fixture = PublishedHouse(seats=2, history=0)
         fixture.join("ann", "bob")
         fixture.publish()
-        game = fixture.views.game(fixture.made[0])
+        game = fixture.views.games.get(fixture.made[0])
         assert game is not None
         ann, bob, public = viewers = [Viewer(game, user) for user in ("ann", "bob", None)]
 

@@ -251,7 +251,7 @@ async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
     room = HoldemApp(holdem_house, Authenticator(hasher=QUICK_HASHER), clock=clock, observers=[store.observe])
 
     def observe(game: Guid, user: str) -> None:
-        found = room.service.views.game(game)
+        found = room.service.views.games.get(game)
         assert found is not None, "a game with players is open"
         known.extend(found.view_for(each).body.decode() for each in (user, None))
         names = {*re.findall(r"\w+", known[-2])} & {*HOLDEM.pack.names}

@@ -161,7 +161,7 @@ def test_a_program_plays_holdem_with_a_person_until_they_leave(run: Run, log: Lo
             await ann.post(f"{ann.table}/leave")
             await wait_until_ended(pid)
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                while (found := room.room.service.views.game(game)) is not None and found.shown.guids:
+                while (found := room.room.service.views.games.get(game)) is not None and found.shown.guids:
                     await asyncio.sleep(0.01)  # the user of the program leaves, too
             again = await Browser(room.app).play("holdem")  # the same user, who logs in
             await to_act(room, again)

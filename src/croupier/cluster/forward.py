@@ -99,7 +99,7 @@ class Forwarder:
             return STORE_DOWN
         await self.mirror.wait_for(reply.house, reply.position, VIEW_SECONDS)
         response = reply.response
-        if isinstance(response, Created | Queued) and self._group.views.game(response.game) is None:
+        if isinstance(response, Created | Queued) and self._group.views.games.get(response.game) is None:
             return STORE_DOWN  # it was carried out, but cannot be shown
         return response
 

@@ -68,7 +68,7 @@ class ViewPublisher:
         """Return as many tables of a house as fit into a message, after the one with a number."""
         tables: list[MirroredTable] = []
         length = 0
-        for game in self._views.all_games():
+        for game in self._views.games.tables:
             if game.number > after and house_of(game.guid, self._houses) == house:
                 table = MirroredTable.of(game.shown)
                 length += len(encode(table))
@@ -161,7 +161,7 @@ class ViewMirror:
         shown: dict[Guid, ShownTable | None] = {
             table.guid: table.shown
             for table in views.tables
-            if (game := self._views.game(table.guid)) is None or game.version <= table.version
+            if (game := self._views.games.get(table.guid)) is None or game.version <= table.version
         }
         self._views.publish(shown | dict.fromkeys(views.removed))
         self._advance(views.house, views.position)
@@ -219,7 +219,7 @@ class ViewMirror:
                 raise BusUnavailable("another owner")
 
     def _games(self, house: int) -> list[GameViewCache]:
-        return [game for game in self._views.all_games() if house_of(game.guid, self._houses) == house]
+        return [game for game in self._views.games.tables if house_of(game.guid, self._houses) == house]
 
 
 def _follows(views: Views, position: Position) -> bool:

@@ -184,7 +184,7 @@ class HoldemService:
 
     def find_hand(self, game: Guid, number: int) -> FinishedHand | None:
         """Return a finished hand of a game that is kept, None if there is none."""
-        view = self.views.game(game)
+        view = self.views.games.get(game)
         return None if view is None else view.shown.hands.get(number)
 
     def observe(self, observer: Observer) -> None:

@@ -90,12 +90,12 @@ class HouseGroup:
     def add(self, house: int, service: HoldemService) -> None:
         """Run a house here from now on. Games of it that are shown but that it does not have are forgotten."""
         self.services[house] = service
-        shown = [game.guid for game in self.views.all_games() if house_of(game.guid, self.houses) == house]
+        shown = [game.guid for game in self.views.games.tables if house_of(game.guid, self.houses) == house]
         self.views.publish({guid: None for guid in shown if service.house.game(guid) is None})
 
     def count_games_elsewhere(self, user: str, house: int) -> int:
         """Return the number of games in which a user is in all houses but one, as last shown."""
-        return sum(house_of(game.guid, self.houses) != house for game in self.views.games_of(user))
+        return sum(house_of(game.guid, self.houses) != house for game in self.views.games.tables_of(user))
 
     def submit(self, request: HoldemRequest) -> Answered:
         """Handle an authenticated user's request, here or elsewhere: return the answer, or a future for it.

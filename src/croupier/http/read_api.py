@@ -174,13 +174,13 @@ class ReadApi:
 
     def _is_open(self, game: GameViewCache) -> bool:
         """Whether a game can still change."""
-        return not (self._service.closing or self._service.is_outdated) and self._views.game(game.guid) is game
+        return not (self._service.closing or self._service.is_outdated) and self._views.games.get(game.guid) is game
 
     def _find_game(self, guid: str, user: str | None, clause: str = "holdem-8.4") -> GameViewCache:
         """The view cache of a game that a user may see. Raises HTTPError."""
         if self._service.is_outdated:
             raise refusal(STORE_DOWN)
-        game = self._views.game(guid)
+        game = self._views.games.get(guid)
         if game is None:
             raise GameNotShown(404, clause, f"found the game {guid[:100]!r}; allowed: one of /games/")
         if user is not None and self._dialect == "hspe-go" and not game.lists_user(user):  # holdem-7.3

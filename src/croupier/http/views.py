@@ -147,13 +147,14 @@ class GameViewCache:
 class ViewCache:
     """The cached views of all games of a house, and of the list of games.
 
-    They show what was passed to `publish` last, and never wait. `settings` are those of the houses.
+    They show what was passed to `publish` last, and never wait. `games` are the cached views of each game. `settings`
+    are those of the houses.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._listed = settings.listed
         self._dialect: Dialect = settings.dialect
-        self._register = Register[GameViewCache]()
+        self.games = Register[GameViewCache]()
         self._lists: dict[str | None, Representation] = {}
 
     def publish(self, changes: Mapping[Guid, ShownTable | None]) -> None:
@@ -161,14 +162,14 @@ class ViewCache:
         if changes:
             self._lists.clear()
         for guid, shown in changes.items():
-            game = self._register.get(guid)
+            game = self.games.get(guid)
             if shown is None:
                 if game is not None:
-                    self._register.remove(game)
+                    self.games.remove(game)
                     self._update_users(guid, game.shown.guids, {})
                     game.notify()
             elif game is None:
-                self._register.add(GameViewCache(shown, self._dialect))
+                self.games.add(GameViewCache(shown, self._dialect))
                 self._update_users(guid, {}, shown.guids)
             else:
                 old = game.shown
@@ -180,30 +181,13 @@ class ViewCache:
 
     def _update_users(self, game: Guid, old: Mapping[str, Guid], new: Mapping[str, Guid]) -> None:
         for user in old.keys() - new.keys():
-            self._register.user_left(user, game)
+            self.games.user_left(user, game)
         for user in new.keys() - old.keys():
-            self._register.user_joined(user, game)
-
-    def game(self, guid: str) -> GameViewCache | None:
-        """The view cache of a game, or None if there is no such game."""
-        return self._register.get(guid)
-
-    def all_games(self) -> Sequence[GameViewCache]:
-        """All games, in the order of their numbers."""
-        return self._register.tables
-
-    def games_of(self, user: str) -> Sequence[GameViewCache]:
-        """The games that a user is in."""
-        return self._register.tables_of(user)
-
-    @property
-    def user_count(self) -> int:
-        """The number of users who are in a game."""
-        return len(self._register.users)
+            self.games.user_joined(user, game)
 
     def public_view(self, guid: Guid) -> Game:
         """The game as the public sees it, as a message; there must be one."""
-        game = self._register.get(guid)
+        game = self.games.get(guid)
         assert game is not None, "a game is not removed while a player is joining it"
         return game.shown.public
 
@@ -212,23 +196,23 @@ class ViewCache:
 
         Games that the user is in come first, then games with a free seat, then others.
         """
-        return self._register.list_tables(user, self._listed)
+        return self.games.list_tables(user, self._listed)
 
     def games_after(self, number: int, limit: int | None = None) -> tuple[Sequence[GameViewCache], bool]:
         """At most `limit` games created after the one with a number, and whether there are more (holdem-9.12)."""
-        return self._register.tables_after(number, self._listed if limit is None else min(limit, self._listed))
+        return self.games.tables_after(number, self._listed if limit is None else min(limit, self._listed))
 
     def list_view(self, user: str | None) -> Representation:
         """The list of games as a user sees it, cut off at the size that clients of the dialect can read."""
         lists = self._lists
         found = lists.get(user)
         if found is None:
-            if user is not None and not self._register.count_games(user):
+            if user is not None and not self.games.count_games(user):
                 return self.list_view(None)
             if len(lists) >= MAX_CACHED_LISTS:
                 lists.clear()
             games = self._fitting_games(self.games_for(user), user)
-            links = [FIRST_PAGE_LINK] if len(games) < len(self._register) else []
+            links = [FIRST_PAGE_LINK] if len(games) < len(self.games) else []
             found = lists[user] = self._render_list(sorted(games, key=BY_NUMBER), user, *links)
         return found
 
@@ -244,7 +228,7 @@ class ViewCache:
 
     def notify_all(self) -> None:
         """Wake all requests that wait for a change of any game."""
-        for game in self._register.tables:
+        for game in self.games.tables:
             game.notify()
 
     def _fitting_games(self, games: Sequence[GameViewCache], user: str | None) -> Sequence[GameViewCache]:

@@ -60,9 +60,9 @@ class HoldemBots:
 
     def watch(self, game: Guid, user: str) -> None:
         """Seat bots in a game soon, unless this person is not alone in it any more."""
-        open_games = {guid: users for guid, users in self._people.items() if self._service.views.game(guid) is not None}
-        self._people = open_games
-        open_games.setdefault(game, set()).add(user)
+        shown = self._service.views.games
+        self._people = {guid: users for guid, users in self._people.items() if shown.get(guid) is not None}
+        self._people.setdefault(game, set()).add(user)
         start_task(self._tasks, self._join_lonely_person(game))
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class HoldemBots:
     async def _join_lonely_person(self, game: Guid) -> None:
         while True:
             await asyncio.sleep(BOTS_AFTER_SECONDS)
-            found = self._service.views.game(game)
+            found = self._service.views.games.get(game)
             if found is None or len(found.shown.guids) != 1 or not self._has_people(found):
                 return
             async with asyncio.TaskGroup() as group:

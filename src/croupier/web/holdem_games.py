@@ -18,7 +18,7 @@ FOLLOW_SECONDS: Final = 3600.0
 async def follow_game(service: HouseGroup, game: Guid) -> AsyncIterator[GameViewCache]:
     """Yield a game with every new version that is durable, until it is removed or the service closes."""
     seen_version, loop = -1, asyncio.get_running_loop()
-    while not service.closing and (found := service.views.game(game)) is not None:
+    while not service.closing and (found := service.views.games.get(game)) is not None:
         if found.version != seen_version:
             seen_version = found.version
             yield found

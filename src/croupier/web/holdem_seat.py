@@ -105,7 +105,7 @@ class HoldemSeat(Seat):
     @classmethod
     def resume(cls, service: HouseGroup, user: str, game: Guid, render: RenderTable) -> "HoldemSeat | None":
         """Return to the seat of a user in a game; None if the user has none there."""
-        found = service.views.game(game)
+        found = service.views.games.get(game)
         player = None if found is None else found.shown.guids.get(user)
         return None if player is None else cls(service, user, game, player, render)
 
@@ -170,7 +170,7 @@ class HoldemSeat(Seat):
 
     @property
     def _game_view(self) -> GameViewCache | None:
-        return self._service.views.game(self.game)
+        return self._service.views.games.get(self.game)
 
     def _observe(self) -> None:
         """Show the current version of the game, unless it is shown already; a pending answer comes first."""

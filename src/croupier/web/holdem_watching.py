@@ -29,7 +29,7 @@ class PublicHoldem:
 
     async def open(self, table: str) -> "HoldemSource | None":
         """See `WatchableRoom`."""
-        found = self._service.views.game(table)
+        found = self._service.views.games.get(table)
         return None if found is None else HoldemSource(self._service, found)
 
     def _public_table(self, game: GameViewCache) -> PublicTable:
@@ -66,4 +66,4 @@ class HoldemSource:
 
     def view(self) -> TableView:
         """See `TableSource`."""
-        return with_absent_people(self._presenter.table(time.time()), self._service.views.game(self._game))
+        return with_absent_people(self._presenter.table(time.time()), self._service.views.games.get(self._game))

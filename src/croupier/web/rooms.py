@@ -79,7 +79,7 @@ class RoomEntry(Struct, frozen=True):
     def player_count(self) -> int:
         """The number of players: connections to all nodes or processes of the server, users in games of hold'em."""
         if isinstance(self.open_room, TablesApp):
-            return self.open_room.service.views.user_count
+            return len(self.open_room.service.views.games.users)
         if self.elsewhere is not None:
             return self.open_room.connection_count + self.elsewhere.connection_count
         if isinstance(self.open_room, Endpoint):

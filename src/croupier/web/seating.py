@@ -54,7 +54,7 @@ class Seating:
             return table
         for entry in self._entries.values():
             service = holdem_service(entry)
-            if service is not None and service.views.game(table_id) is not None:
+            if service is not None and service.views.games.get(table_id) is not None:
                 page = TablePage(table_id, room_view(entry), csrf)
                 user = visitor.user
                 seat = HoldemSeat.resume(service, user, table_id, self._renderer.table(page))
