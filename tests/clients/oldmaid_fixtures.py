@@ -93,16 +93,19 @@ async def open_table(
 
 def fast_options(nick: str, **settings: Any) -> Options:
     """Player options without pauses."""
-    return Options(nick, **({"pause": 0.0, "poll_seconds": 0.05, "retry_seconds": 0.5} | settings))
+    return Options(nick, **({"pause": 0.0, "poll_seconds": 0.05} | settings))
 
 
 def luck(number: int) -> Luck:
     return FairDealer(derive_server_seed(2, "oldmaid bot", number)).luck
 
 
-def make_client(table: OpenTable, nick: str, number: int = 1, **config: Any) -> RingClient:
+def make_client(
+    table: OpenTable, nick: str, number: int = 1, *, retry_seconds: float = Options.retry_seconds, **config: Any
+) -> RingClient:
     """A client of this table without pauses."""
-    return RingClient(RingConfig(table.address, **config), fast_options(nick), luck(number))
+    options = fast_options(nick, retry_seconds=retry_seconds)
+    return RingClient(RingConfig(table.address, **config), options, luck(number))
 
 
 async def play_with_bot(table: OpenTable, nick: str, number: int = 1, games: int = 1, **config: Any) -> RingTally:

@@ -74,10 +74,13 @@ def test_independent_players_and_our_bots_play_in_one_ring(run: Run, chop: int, 
 ALONE = "nobody is left to play with"
 STUCK = "the server closed the connection: oldmaid-6.10: "
 
+RETRY_SECONDS = 0.5
+"""How long players try to reach one that has gone."""
+
 
 async def play_until_disconnect(table: OpenTable, kind: type[PlayerEvent], times: int) -> None:
     """Play until an event has occurred `times` times, then break all connections."""
-    ring = make_client(table, "torn", 99)
+    ring = make_client(table, "torn", 99, retry_seconds=RETRY_SECONDS)
     async with ring:
         while times:
             pick = ring.player.decide(RandomBot(), luck(99))
@@ -115,7 +118,10 @@ def test_disconnected_player_is_last_and_the_others_finish(run: Run, kind: type[
 
     async def main() -> None:
         async with open_table(4, stuck_seconds=0.5) as table:
-            others = [play_with_bot(table, nick, number) for number, nick in enumerate(("ann", "bob", "cyd"))]
+            others = [
+                play_with_bot(table, nick, number, retry_seconds=RETRY_SECONDS)
+                for number, nick in enumerate(("ann", "bob", "cyd"))
+            ]
             _, *tallies = await table.play_in_order(play_until_disconnect(table, kind, times), *others)
             (game,) = table.games
             assert game.nicks[game.departed_seats[0]] == "torn"
