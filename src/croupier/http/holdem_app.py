@@ -88,7 +88,7 @@ class TablesApp(Application):
         )
         self.handlers: Mapping[str, Handler] = {
             **self._read_api.handlers,
-            "post_users": lambda request, _: run_later(self._register(request)),
+            "post_users": lambda request, *_: run_later(self._register(request)),
             **dict.fromkeys(("post_games", "post_players", "post_acts", "delete_player"), self._command),
         }
 
@@ -205,17 +205,19 @@ class TablesApp(Application):
         handler, credentials = self.handlers[match.operation.id], match.operation.credentials
         authorization = request.fields.get(b"authorization")
         if credentials in {"new", "none"} or (credentials == "allowed" and authorization is None):
-            return handler(request, None)
+            return handler(request, match, None)
         login = request.login
         if login is None or not self.authenticator.is_current(login):
             login = None if authorization is None else self.authenticator.cached_login(authorization)
             request.login = login
-        return run_later(self._authenticate(request, handler)) if login is None else handler(request, login)
+        if login is None:
+            return run_later(self._authenticate(request, match, handler))
+        return handler(request, match, login)
 
-    async def _authenticate(self, request: Request, handler: Handler) -> Answer:
+    async def _authenticate(self, request: Request, match: Match, handler: Handler) -> Answer:
         login = await self.authenticator.authenticate(request.fields.get(b"authorization"), request.address)
         await self.authenticator.confirm(login)
-        return handler(request, login)
+        return handler(request, match, login)
 
     def _find(self, request: Request) -> Match:
         """Find the operation of a request, and its client. Raises HTTPError."""
@@ -275,13 +277,12 @@ class TablesApp(Application):
         )
         return self._render(Created(self.service.guid_of(name), ""))
 
-    def _command(self, request: Request, login: VerifiedLogin | None) -> Answer:
+    def _command(self, request: Request, match: Match, login: VerifiedLogin | None) -> Answer:
         """Perform a user's command; with a journal it is answered after the journal has written it."""
-        assert request.match is not None, "a command has a route"
+        operation = match.operation
         assert login is not None, "a command has a user"
-        operation, arguments = request.match.operation, request.match.parameters
         assert operation.command is not None, "other operations ask the house nothing"
-        message = operation.command(login.name, *arguments, *([request.body] if operation.body else ()))
+        message = operation.command(login.name, *match.parameters, *([request.body] if operation.body else ()))
         answer = message if isinstance(message, RequestRefused) else self.service.submit(message)
         if isinstance(answer, Future):
             return Deferred(answer, partial(self._render, answer))

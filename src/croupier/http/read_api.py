@@ -15,6 +15,7 @@ from croupier.http.limits import ServiceLimits
 from croupier.http.messages import Answer, Deferred, Header, HTTPError, Request, Response, run_later
 from croupier.http.openapi import openapi_document
 from croupier.http.queries import etag_matches, parse_page_parameters, parse_wait_parameters
+from croupier.http.routes import Match
 from croupier.http.streams import EVENT_STREAM, NDJSON_STREAM, GameStream
 from croupier.http.views import GameViewCache, Representation
 from croupier.net.client_addresses import address_key
@@ -25,8 +26,8 @@ from croupier.rooms.holdem.table.finished_hands import FinishedHand
 USERS_CHECK_INTERVAL_SECONDS: Final = 1.0
 """A stream ends at most this long after its user got a new password, even if nothing happens in the game."""
 
-type Handler = Callable[[Request, VerifiedLogin | None], Answer]
-"""Answers the request of a user, or of the public without a login."""
+type Handler = Callable[[Request, Match, VerifiedLogin | None], Answer]
+"""Answers the request of a user, or of the public without a login, for the operation that it stands for."""
 
 
 class GameNotShown(HTTPError):
@@ -62,7 +63,7 @@ class ReadApi:
     def _openapi(self) -> Response:
         return _text_response(to_json(openapi_document(self._dialect)), b"application/json")
 
-    def _show_games(self, request: Request, login: VerifiedLogin | None) -> Response:
+    def _show_games(self, request: Request, _: Match, login: VerifiedLogin | None) -> Response:
         """The list of games, or a page of it (holdem-5.1, holdem-9.12)."""
         if self._service.is_outdated:
             raise refusal(STORE_DOWN)
@@ -71,27 +72,25 @@ class ReadApi:
         found = self._views.list_view(user) if page is None else self._views.list_page(user, *page)
         return _view_response(found, request)
 
-    def _of_game(self, show: Handler, request: Request, login: VerifiedLogin | None) -> Answer:
+    def _of_game(self, show: Handler, request: Request, match: Match, login: VerifiedLogin | None) -> Answer:
         """The answer about a game, after looking for it elsewhere if the views do not show it."""
         try:
-            return show(request, login)
+            return show(request, match, login)
         except GameNotShown:
-            assert request.match is not None, "a request is answered by its route"
-            if (looked := self._service.look_up(request.match.parameters[0])) is None:
+            if (looked := self._service.look_up(match.parameters[0])) is None:
                 raise
 
         def answer() -> Answer:
             looked.result()
-            return show(request, login)
+            return show(request, match, login)
 
         return Deferred(looked, answer)
 
-    def _show_game(self, request: Request, login: VerifiedLogin | None) -> Answer:
+    def _show_game(self, request: Request, match: Match, login: VerifiedLogin | None) -> Answer:
         """One game, now or after its next change (holdem-5.2, holdem-9.3)."""
         wait, since = parse_wait_parameters(request.query) if request.query else (None, None)
         user = None if login is None else login.name
-        assert request.match is not None, "a request is answered by its route"
-        game = self._find_game(request.match.parameters[0], user)
+        game = self._find_game(match.parameters[0], user)
         if wait is None or request.method == "HEAD":
             return _view_response(game.view_for(user), request)
         seconds = min(wait, self._limits.max_wait_seconds)
@@ -123,11 +122,10 @@ class ReadApi:
             if game.version != version:
                 return
 
-    def _show_events(self, request: Request, login: VerifiedLogin | None) -> Response:
+    def _show_events(self, request: Request, match: Match, login: VerifiedLogin | None) -> Response:
         """The stream of a game (holdem-9.6)."""
         user = _username(login)
-        assert request.match is not None, "a request is answered by its route"
-        game = self._find_game(request.match.parameters[0], user)
+        game = self._find_game(match.parameters[0], user)
         accept = request.fields.get(b"accept") or b""
         stream_format = NDJSON_STREAM if b"application/x-ndjson" in accept.lower() else EVENT_STREAM
         if request.method == "HEAD":
@@ -161,10 +159,9 @@ class ReadApi:
             return False
         return not self._service.is_outdated
 
-    def _show_hand(self, request: Request, login: VerifiedLogin | None) -> Answer:
+    def _show_hand(self, _: Request, match: Match, login: VerifiedLogin | None) -> Answer:
         """A finished hand, with the cards shown and the client's own (holdem-9.7)."""
-        assert request.match is not None, "a request is answered by its route"
-        guid, number = request.match.parameters
+        guid, number = match.parameters
         game = self._find_game(guid, None)
         is_number = number.isascii() and number.isdigit() and len(number) < 20
         found = self._service.find_hand(game.guid, int(number)) if is_number else None
