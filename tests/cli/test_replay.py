@@ -16,7 +16,7 @@ def test_a_stored_hand_is_replayed(played: tuple[Path, str]) -> None:
     lines = croupier("replay", f"{game}/2", "--store", store).stdout.splitlines()
     assert lines[0] == f"holdem/{game}/2"
     assert any(line.endswith("Each player is dealt two cards.") for line in lines)
-    assert lines[-1].startswith("Board: ")
+    assert lines[-1].startswith("On the table: ")
     again = croupier("replay", f"holdem/{game}/2", "--store", store).stdout.splitlines()
     assert again == lines
 

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.linear import seat_line
+from croupier.core.presentation import PotView
 from croupier.core.transcript import parse_transcript
 from croupier.replay.holdem import hand_replay
 from croupier.replay.reader import read_replay
-from croupier.replay.steps import replay_lines
+from croupier.replay.steps import ReplayStep, replay_lines
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import to_ohh, to_phh
@@ -43,6 +45,11 @@ def step_texts(text: str, name: str = "it") -> list[str]:
     return [step.text for step in read_replay(text, name).steps]
 
 
+def seat_lines(step: ReplayStep) -> list[str]:
+    assert step.table is not None
+    return [str(seat_line(seat)) for seat in step.table.seats]
+
+
 def test_a_hand_is_replayed_from_blinds_to_pots() -> None:
     steps = hand_replay(hand(), NAMES, "a hand").steps
     assert [step.text for step in steps[:6]] == [
@@ -54,9 +61,12 @@ def test_a_hand_is_replayed_from_blinds_to_pots() -> None:
         "ann takes back an uncalled bet of 200.",
     ]
     assert steps[-1].text == "bob wins the pot, 211: pair of twos."
-    assert "bob" in steps[2].table_lines[2]
-    assert steps[2].table_lines[2].startswith(">")
-    assert steps[2].table_lines[-1] == "Pot: 317"
+    assert seat_lines(steps[2])[:2] == [
+        "ann: the 2 of hearts, the 3 of diamonds, dealer, 0 chips, 299 chips bet, all in",
+        "bob: the 2 of clubs, the 2 of spades, 94 chips, 5 chips bet, to act",
+    ]
+    assert steps[2].table is not None
+    assert steps[2].table.pots == (PotView(317),)
 
 
 def test_a_player_leaves_an_unfinished_hand() -> None:
@@ -66,7 +76,7 @@ def test_a_player_leaves_an_unfinished_hand() -> None:
     found.leave(2)
     steps = hand_replay(found, NAMES, "a hand").steps
     assert [step.text for step in steps[2:]] == ["ann calls 20.", "cid leaves the table."]
-    assert steps[-1].table_lines[2].startswith(">")
+    assert seat_lines(steps[-1])[1].endswith(", to act")
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -75,8 +85,8 @@ def test_the_last_step_shows_the_final_stacks(seed: int) -> None:
     whole = end(begin(luck), luck, leaving=0.03)
     names = [f"player{seat}" for seat in range(len(whole.stacks))]
     steps = hand_replay(whole, names, "a hand").steps
-    for chips, name, line in zip(whole.stacks, names, steps[-1].table_lines[1:], strict=False):
-        assert name in line
+    for chips, name, line in zip(whole.stacks, names, seat_lines(steps[-1]), strict=True):
+        assert line.startswith(f"{name}: ")
         assert str(chips) in line.split()
     gains = [step.text for step in steps if " wins " in step.text]
     assert len(gains) == len(whole.awards)
@@ -94,8 +104,9 @@ def test_open_hand_history_is_replayed() -> None:
     assert steps[0].text == "Preflop."
     assert {"ann raises by adding 299, all-in.", "bob calls 94, all-in.", "cid folds."} <= {step.text for step in steps}
     assert [step.text for step in steps[-2:]] == ["ann takes back an uncalled bet of 200.", "bob wins 211."]
-    assert steps[-1].table_lines[-1] == "Pot: 0"
-    assert [line.split()[1] for line in steps[-1].table_lines[1:4]] == ["200", "211", "69"]
+    assert steps[-1].table is not None
+    assert str(steps[-1].table.status) == "Pot: 0"
+    assert [line.rpartition(" ")[2] for line in seat_lines(steps[-1])] == ["200", "211", "69"]
 
 
 def test_stored_hands_and_games_are_replayed() -> None:
@@ -195,7 +206,7 @@ def test_printed_replays_end_with_the_table() -> None:
     lines = [*replay_lines(read_replay(to_phh(hand(), players=NAMES), "a hand"))]
     assert lines[0] == "a hand"
     assert lines[3] == "   3  ann raises to 299, all-in."
-    assert lines[-1].startswith("Board: ")
+    assert lines[-1].startswith("On the table: ")
 
 
 def test_a_replay_in_the_terminal(tmp_path: Path) -> None:

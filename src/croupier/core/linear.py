@@ -18,14 +18,7 @@ def linear_text(view: TableView) -> Iterator[Text]:
     """Yield the lines of a table: what has happened, the seats, what is on the table, and what can be done."""
     yield view.title
     yield from view.announcements
-    for seat in view.seats:
-        yield seat_line(seat)
-    if (board := board_line(view)) is not None:
-        yield board
-    for pot in view.pots:
-        yield text("{name}: {coins}", name=pot.name, coins=pot.coins)
-    if view.status is not None:
-        yield view.status
+    yield from table_content(view)
     if view.blocked is not None and view.blocked != view.status:
         yield view.blocked
     for action in view.actions:
@@ -34,6 +27,17 @@ def linear_text(view: TableView) -> Iterator[Text]:
         yield counted("{count} coin in your purse", "{count} coins in your purse", view.purse)
     if view.score is not None:
         yield view.score
+
+
+def table_content(view: TableView) -> Iterator[Text]:
+    """Yield the lines of the seats, of what is on the table, and of the status."""
+    yield from map(seat_line, view.seats)
+    if (board := board_line(view)) is not None:
+        yield board
+    for pot in view.pots:
+        yield text("{name}: {coins}", name=pot.name, coins=pot.coins)
+    if view.status is not None:
+        yield view.status
 
 
 def board_line(view: TableView) -> Text | None:

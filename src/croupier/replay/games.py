@@ -13,15 +13,12 @@ from croupier.core.rules import Seat
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
 from croupier.replay.house_games import actor_of_move, describe_move, house_result, house_table
-from croupier.replay.steps import GameReplay, ReplayStep, align_columns
+from croupier.replay.steps import GameReplay, ReplayStep
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.table.persistence import ActionKind, OldMaidRecord
 
 HOUSE_GAME_PARTIES: Final = ("player", "house")
-
-AWAY_WORDS: Final[Mapping[str, str]] = {"": "", "out": "out", "away": "gone"}
-"""How the state of a player of Old Maid is written."""
 
 WITHDRAWALS: Final[Mapping[str, Text]] = {
     "out": text("{name} has no cards left."),
@@ -39,13 +36,7 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
     game = OldMaidGame(record.nicks)
 
     def step(note: Text, actor: str = "") -> ReplayStep:
-        rows = [["player", "pairs", ""]]
-        rows += [
-            [nick, str(game.pair_counts[seat]), AWAY_WORDS[game.states.get(seat, "")]]
-            for seat, nick in enumerate(record.nicks)
-        ]
-        lines = [*align_columns(rows), f"Cards in the deck: {game.deck_size}"]
-        return ReplayStep(note, lines, replace(game.table, announcements=(note,)), actor)
+        return ReplayStep(note, replace(game.table, announcements=(note,)), actor)
 
     yield step(text("{players} sit down.", players=listed(map(verbatim, record.nicks))))
     for action, seat, *cards in record.course:
@@ -119,16 +110,14 @@ def oldmaid_result(loser: str | None) -> Text:
 
 def house_game_replay(game: GameRecord) -> GameReplay:
     """Return a game against a house: its cards in the order of the deal, and its actions."""
-    return GameReplay(f"{game.room}/{game.table}/{game.number}", [*_house_steps(game)], HOUSE_GAME_PARTIES)
+    title, head = f"{game.room}/{game.table}/{game.number}", [f"The client has seat {game.seat}."]
+    return GameReplay(title, [*_house_steps(game)], HOUSE_GAME_PARTIES, head)
 
 
 def _house_steps(game: GameRecord) -> Iterator[ReplayStep]:
-    shows = [f"Cards: {' '.join(game.cards)}", f"The client has seat {game.seat}."]
-
     def step(note: Text, done_count: int, actor: str = "", *, is_over: bool = False) -> ReplayStep:
-        actions = [f"Actions: {' '.join(game.done[:done_count])}"] if done_count or is_over else []
         table = house_table(game, done_count, is_over=is_over)
-        return ReplayStep(note, [*shows, *actions], table and replace(table, announcements=(note,)), actor)
+        return ReplayStep(note, table and replace(table, announcements=(note,)), actor)
 
     yield step(text("Cards, in the order of the deal: {cards}.", cards=" ".join(game.cards)), 0)
     for at in range(1, len(game.done) + 1):
@@ -163,10 +152,10 @@ ACTION_TEXTS: Final = {
 
 def transcript_replay(transcript: Transcript) -> GameReplay:
     """Return a transcript as a replay: its messages and events."""
-    shows = [f"{name}: {value}" for name, value in transcript.head.items() if name not in {"title", "clause"}]
-    steps = [ReplayStep(f"{transcript.title} ({', '.join(transcript.clauses)})", shows)]
-    steps += [ReplayStep(line_text(line), shows) for line in transcript.lines]
-    return GameReplay(transcript.name, steps)
+    head = [f"{name}: {value}" for name, value in transcript.head.items() if name not in {"title", "clause"}]
+    steps = [ReplayStep(f"{transcript.title} ({', '.join(transcript.clauses)})")]
+    steps += [ReplayStep(line_text(line)) for line in transcript.lines]
+    return GameReplay(transcript.name, steps, head=head)
 
 
 def line_text(line: TranscriptLine) -> Text:

@@ -17,7 +17,7 @@ from croupier.core.presentation import (
     verbatim,
 )
 from croupier.core.rules import Seat
-from croupier.replay.steps import GameReplay, ReplayStep, align_columns
+from croupier.replay.steps import GameReplay, ReplayStep
 from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.log import BetEntry, ExitEntry, HandLogEntry
@@ -143,36 +143,14 @@ class _HandReplayer:
 
     def _make_step(self, note: Text, actor: str = "") -> ReplayStep:
         hand = self._hand
-        rows = [["", "player", "", "chips", "bet", "cards", ""]]
-        rows += [self._row(seat) for seat in range(len(hand.stacks))]
-        table_lines = align_columns(rows)
-        if hand.board:
-            table_lines.append(f"Board: {_cards_text(hand.board)}")
-        if not hand.over:
-            table_lines.append(f"Pot: {sum(hand.paid)}")
-        return ReplayStep(note, table_lines, self._table(note), actor)
-
-    def _row(self, seat: Seat) -> list[str]:
-        hand = self._hand
-        positions = {"D": hand.button, "SB": hand.small_blind, "BB": hand.big_blind}
-        position = " ".join(name for name, at in positions.items() if at == seat)
-        state = "folded" if hand.folded[seat] else "" if hand.stacks[seat] or hand.over else "all-in"
-        marker = ">" if hand.turn == seat else ""
-        bet = str(hand.bets[seat] or "")
-        return [marker, self._names[seat], position, str(hand.stacks[seat]), bet, self._hole_text(seat), state]
-
-    def _hole_text(self, seat: Seat) -> str:
-        return _cards_text(self._hand.holes[seat]) if seat in self._open_seats else ""
-
-    def _table(self, note: Text) -> TableView:
-        hand = self._hand
-        return TableView(
+        table = TableView(
             title=text("Hold'em"),
             seats=tuple(map(self._seat_view, range(len(hand.stacks)))),
             board=_card_views(hand.board),
             pots=() if hand.over else (PotView(sum(hand.paid)),),
             announcements=(note,),
         )
+        return ReplayStep(note, table, actor)
 
     def _seat_view(self, seat: Seat) -> SeatView:
         hand = self._hand

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from msgspec import Struct, convert
 
-from croupier.replay.steps import GameReplay, ReplayStep, align_columns
+from croupier.core.card_names import FRENCH_CARDS
+from croupier.core.presentation import CardView, SeatView, TableView, text, verbatim
+from croupier.replay.steps import GameReplay, ReplayStep
 from croupier.rooms.holdem.histories.ohh import OhhPlayer, OhhPot, OhhRound
 
 ACTION_VERBS: Final = {
@@ -47,11 +49,18 @@ def _replay_steps(history: ParsedHistory) -> Iterator[ReplayStep]:
             raise ValueError(f"found the player {player}; allowed: {', '.join(map(str, names))}")
         return names[player]
 
-    def step(text: str) -> ReplayStep:
-        rows = [["player", "chips", "cards"]]
-        rows += [[names[each], f"{stacks[each]:g}", " ".join(holes.get(each, ()))] for each in names]
-        shown = [f"Board: {' '.join(board)}"] if board else []
-        return ReplayStep(text, [*align_columns(rows), *shown, f"Pot: {pot:g}"])
+    def step(note: str) -> ReplayStep:
+        seats = (
+            SeatView(
+                name=verbatim(each),
+                cards=_card_views(holes.get(player, ())),
+                caption=text("chips {number}", number=f"{stacks[player]:g}"),
+            )
+            for player, each in names.items()
+        )
+        status = text("{name}: {coins}", name=text("Pot"), coins=f"{pot:g}")
+        title = verbatim(history.table_name)
+        return ReplayStep(note, TableView(title=title, seats=tuple(seats), board=_card_views(board), status=status))
 
     for each in history.rounds:
         board += each.cards
@@ -77,3 +86,8 @@ def _replay_steps(history: ParsedHistory) -> Iterator[ReplayStep]:
             stacks[win.player_id] = stacks.get(win.player_id, 0) + win.win_amount
             pot -= win.win_amount
             yield step(f"{name(win.player_id)} wins {win.win_amount:g}.")
+
+
+def _card_views(cards: Sequence[str]) -> tuple[CardView, ...]:
+    """Return cards as people see them, such as `Th`; those of another pack by their names."""
+    return tuple(FRENCH_CARDS.get(card.upper(), CardView(card, verbatim(card))) for card in cards)

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from croupier.core.linear import table_content
 from croupier.core.presentation import TableView, Text
 
 
 class ReplayStep(NamedTuple):
-    """One step of a game: what happens, the lines that show the table after it, and the table as people see it.
+    """One step of a game: what happens, and the table after it.
 
     `note` is a str in a record of another program. `table` is None where the record does not show the table. `actor` is
     the player who acts, "" if nobody does.
     """
 
     note: Text | str
-    table_lines: Sequence[str] = ()
     table: TableView | None = None
     actor: str = ""
 
@@ -25,30 +25,22 @@ class ReplayStep(NamedTuple):
 
 
 class GameReplay(NamedTuple):
-    """The replay of one or several games; `players` are the players of a game that names them."""
+    """The replay of one or several games; `players` are the players of a game that names them.
+
+    `head` has lines that hold for all steps.
+    """
 
     title: str
     steps: Sequence[ReplayStep]
     players: Sequence[str] = ()
-
-
-def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with aligned columns; numbers are right-aligned.
-
-    >>> align_columns([["player", "chips"], ["ann", "90"]])
-    ['player  chips', 'ann        90']
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        lines.append("  ".join(cell.rjust(width) if cell.isdecimal() else cell.ljust(width) for cell, width in cells))
-    return [line.rstrip() for line in lines]
+    head: Sequence[str] = ()
 
 
 def replay_lines(replay: GameReplay) -> Iterator[str]:
-    """Yield a replay as lines: its title, the numbered steps, and the table at the end."""
+    """Yield a replay as lines: its title and head, the numbered steps, and the table at the end."""
     yield replay.title
+    yield from replay.head
     for number, step in enumerate(replay.steps, start=1):
         yield f"{number:>4}  {step.text}"
-    yield from replay.steps[-1].table_lines
+    table = replay.steps[-1].table
+    yield from () if table is None else map(str, table_content(table))

@@ -65,7 +65,7 @@ def render(view: TableView, place: str, keys: TableKeys, columns: int, rows: int
     for detail in _details(view):
         below = _footer_lines(view, keys, width, has_help=detail.has_help)
         above = [
-            *_table_lines(view, width, is_drawn=detail.is_drawn),
+            *table_lines(view, width, is_drawn=detail.is_drawn),
             *_news_lines(view, detail.announcements, width),
             *_score_lines(view, detail.results, width),
         ]
@@ -143,7 +143,8 @@ def styled_lines(style: str, words: Text | str, width: int) -> list[Line]:
     return [[(f"class:{style}", line)] for line in wrap(terminal_text(words), width)]
 
 
-def _table_lines(view: TableView, width: int, *, is_drawn: bool) -> list[Line]:
+def table_lines(view: TableView, width: int, *, is_drawn: bool) -> list[Line]:
+    """Return the lines of the seats and the board, with their cards as drawings if they fit, or in words."""
     hands = _hands(view)
     if not is_drawn or (hands and width < CARD_WIDTH_COLUMNS):
         board = board_text(view)

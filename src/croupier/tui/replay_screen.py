@@ -4,12 +4,13 @@ import asyncio
 from shutil import get_terminal_size
 from typing import Final
 
-from croupier.core.presentation import text
+from croupier.core.presentation import TableView, text
 from croupier.replay.steps import GameReplay
 from croupier.tui.encoding import terminal_text
-from croupier.tui.renderer import Line, plain_lines, styled_line, styled_lines
+from croupier.tui.renderer import Line, plain_lines, styled_line, styled_lines, table_lines
 from croupier.tui.screen import Screen
 from croupier.tui.table_keys import DOWN, ENTER, LEAVE_KEYS, UP
+from croupier.tui.texts import money_text
 
 FORWARD_KEYS: Final = {"right", DOWN, " ", ENTER, "n", "l"}
 BACK_KEYS: Final = {"left", UP, "p", "h"}
@@ -47,15 +48,24 @@ class ReplayScreen:
         number = text("Step {number} of {count}", number=self.position + 1, count=len(steps))
         position = f"{terminal_text(number)}   {terminal_text(HINT)}"
         below = [
-            *styled_lines("news", step.text, columns),
+            *styled_lines("news", step.note, columns),
             *styled_lines("keys", position, columns),
         ]
         above = [
-            *(styled_line("", line, columns) for line in step.table_lines),
-            *(styled_line("quiet", each.text, columns) for each in past),
+            *(styled_line("quiet", line, columns) for line in self._replay.head),
+            *([] if step.table is None else _table_lines(step.table, columns)),
+            *(styled_line("quiet", each.note, columns) for each in past),
         ]
         title = styled_line("title", f" {terminal_text(self._replay.title)} ", columns)
         return [title, *above[: max(0, rows - len(below) - 1)], *below][-rows:]
+
+
+def _table_lines(view: TableView, columns: int) -> list[Line]:
+    below = (money_text(view), view.status)
+    return [
+        *table_lines(view, columns, is_drawn=False),
+        *(styled_line("", line, columns) for line in below if line is not None),
+    ]
 
 
 async def show_replay(replay: GameReplay) -> None:
