@@ -139,7 +139,7 @@ def play_oldmaid(
 
 def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: OldMaidBotOptions) -> int:
     """Play with bots, print a summary, and return the exit status. Raises ValueError on an unknown bot."""
-    from croupier.clients.ring import RingClient, RingTally, play_ring_games, with_advice
+    from croupier.clients.ring import RingClient, RingTally, play_ring_games
     from croupier.logs import configure, get_logger
 
     name = bot_options.bot or ROOM.default_bot
@@ -184,7 +184,7 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
         sys.stdout.write(f"{text}\n")
         for tally in tallies:
             for fault in tally.faults:
-                print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{with_advice(fault)}")
+                print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{fault}")
         return 1 if any(tally.faults for tally in tallies) else 0
 
     return run_bots(play_all(), report)

@@ -307,13 +307,6 @@ def join_table(
     return RingClient(RingConfig((host, port), strict=strict, ssl=ssl), player_options, position_luck)
 
 
-def with_advice(reason: str) -> str:
-    """Return the reason why a game ended, with advice if the table did not accept the nick."""
-    return (
-        f"{reason} (--nick NAME sets another nick)" if "does not let us in" in reason and "nick" in reason else reason
-    )
-
-
 @dataclass
 class RingTally:
     """The results of one player: how often it finished in each place, how often it lost, and what went wrong.

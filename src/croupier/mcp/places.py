@@ -148,7 +148,7 @@ async def seat_opener(room: Room, address: Address, login: Login) -> AsyncIterat
         options, luck = Options(nick=login.user), make_luck()
 
         def open_ring_seat(notify: Callable[[Text], None]) -> RingSeat:
-            return RingSeat(RingClient(RingConfig(address), options, luck, notify=notify), names_flags=False)
+            return RingSeat(RingClient(RingConfig(address), options, luck, notify=notify))
 
         yield open_ring_seat
 

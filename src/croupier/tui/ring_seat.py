@@ -1,18 +1,17 @@
 """A person's seat in a ring of Old Maid."""
 
-from croupier.clients.ring import RingClient, with_advice
+from croupier.clients.ring import RingClient
 from croupier.rooms.oldmaid.ring.player_events import PlayerEvent, PlayerFinished, PlayerResult
 from croupier.tui.seats import MessageSeat
 
 
 class RingSeat(MessageSeat[RingClient]):
-    """A seat in a game of Old Maid. `names_flags`: errors may name flags of the command line."""
+    """A seat in a game of Old Maid."""
 
     errors = (OSError,)
 
-    def __init__(self, client: RingClient, *, names_flags: bool = True) -> None:
+    def __init__(self, client: RingClient) -> None:
         super().__init__(client)
-        self._names_flags = names_flags
         self._result: PlayerResult | None = None
 
     async def receive(self) -> PlayerEvent | None:
@@ -22,8 +21,5 @@ class RingSeat(MessageSeat[RingClient]):
             self._result = event.result if isinstance(event, PlayerFinished) else None
             return event
         if self._client.player.seat is None:
-            reason = self._result.reason
-            raise await self._client.find_other_protocol() or ConnectionError(
-                with_advice(reason) if self._names_flags else reason
-            )
+            raise await self._client.find_other_protocol() or ConnectionError(self._result.reason)
         return None

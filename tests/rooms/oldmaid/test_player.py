@@ -164,7 +164,7 @@ def test_list_seats_the_player_and_it_connects_to_the_left() -> None:
 
 def test_refused_join_ends_the_game_with_the_reason() -> None:
     fixture = PlayerFixture().table(Reply("error", "oldmaid-3.8: there is one of that name"))
-    result = PlayerResult("ended", None, "the table does not let us in: oldmaid-3.8: there is one of that name")
+    result = PlayerResult("ended", None, "the table does not let me in: oldmaid-3.8: there is one of that name")
     assert fixture.events == [PlayerFinished(result)]
     assert (fixture.drops, fixture.player.result, fixture.player.is_exhausted) == ([TABLE], result, True)
 

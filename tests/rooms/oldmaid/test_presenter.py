@@ -175,7 +175,7 @@ def test_a_finished_game_is_counted_and_another_can_begin() -> None:
 def test_a_game_that_never_began_is_not_counted() -> None:
     bob = Bob()
     view = bob.hear(Received(TABLE, Reply("error", "oldmaid-3.8: taken")))
-    assert announcements(view)[-1] == "The game ended early: the table does not let us in: oldmaid-3.8: taken."
+    assert announcements(view)[-1] == "The game ended early: the table does not let bob in: oldmaid-3.8: taken."
     assert (str(view.score), action_keys(view)) == ("0 games, lost: 0", ["q leave"])
     bob.presenter.ended(verbatim("No answer."))
     assert (bob.table.is_over, bob.table.actions, str(bob.table.status)) == (True, (), "No answer.")

@@ -191,7 +191,8 @@ class TableClient:
             case Join(), Reply("ok", players=tuple(players)):
                 return self._take_seat(players)
             case Join(), Reply("error"):
-                return PlayerResult("ended", reason=f"the table does not let us in: {self.last_error}")
+                nick = self._options.nick
+                return PlayerResult("ended", reason=f"the table does not let {nick} in: {self.last_error}")
             case Draw(), Reply("ok" | "last_card", card=tuple(card)) if self.lacks(card):
                 last = message.result == "last_card"
                 self.is_deck_empty = self.is_deck_empty or last
