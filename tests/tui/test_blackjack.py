@@ -41,7 +41,7 @@ def test_rounds_are_played_and_shown(deck: str) -> None:
         seat.sees("1 game, coins won: +10")
         seat.plays(("\r", "You have 1010 coins."), ("b", "Bet: 10_"), ("\r", "You: 17, soft"))
         seat.plays(("h", "You get the 4 of diamonds. You win 10 coins."))
-        seat.plays(("p", "You have 1020 coins."), ("\r", "Bet: 10_"), ("\r", "You: 16, bet"))
+        seat.plays(("p", "You have 1020 coins."), ("\r", "Bet: 10_"), ("\r", "You: 16, 10 coins bet"))
         seat.plays(("h", "You get the king of diamonds. You lose 10 coins."))
         seat.sees("3 games, coins won: +10")
         seat.sees("you 26, over; bank 5; bet 10: -10")
@@ -120,7 +120,7 @@ def test_many_cards_fit_a_narrow_terminal(tmp_path: Path) -> None:
         seat.sees("[p] Play a round")
         seat.plays(("p", "bet?"), ("\r", "Bet: 10_"), ("\r", "[s] Stand"))
         for seen in ("13, soft", "14, soft", "16, soft", "18, soft", "20, soft", "12", "15"):
-            seat.plays(("h", f" {seen}, bet 10"))
+            seat.plays(("h", f" {seen}, 10 coins bet"))
         seat.plays(("s", "You win 10 coins."))
         assert seat.width <= 30
 

@@ -87,7 +87,7 @@ def test_a_hand_is_played_with_keys(tmp_path: Path) -> None:
         seat.sees("1 hand, chips won: +140")
         seat.sees("hand 1")
         seat.sees("Hand 2: bob has the button.")
-        seat.sees("> bob ░░ dealer, small blind, chips")
+        seat.sees("> bob ░░ dealer, small blind, 9")
         seat.plays(("q", "Your 20 chips in the pot are lost if you leave now."), ("q", "You have left the table."))
         seat.leaves()
         assert bob.handles == ["bob"]
@@ -107,8 +107,8 @@ def test_a_showdown_settles_the_hand(tmp_path: Path) -> None:
 
 def test_the_table_is_shown(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, _):
-        seat.sees("bob ░░ big blind, chips 9980, bet 20")
-        seat.sees("> You dealer, small blind, chips 9990, bet 10, your turn")
+        seat.sees("bob ░░ big blind, 9980 chips, 20 chips bet")
+        seat.sees("> You dealer, small blind, 9990 chips, 10 chips bet, your turn")
         seat.sees("│A │ │A │")
         seat.sees("Pot: 30 Time left: 1")
         seat.plays(("x", "'x' does nothing now; allowed: c Call 10, f Fold, r Raise to, q Leave."))

@@ -101,7 +101,7 @@ def test_a_table_is_watched_without_an_account() -> None:
         Background("play", "holdem", holdem.address, *BOT, "bob"),
         terminal("watch", "holdem", holdem.address) as seat,
     ):
-        seat.sees("bob chips 10000")
+        seat.sees("bob 10000 chips")
         seat.sees("You watch this table.")
         with Background("play", "holdem", holdem.address, *BOT, "cid"):
             seat.sees("cid sits down.")

@@ -97,7 +97,7 @@ def test_a_table_of_two_shows_both_hands_side_by_side_and_the_person_first() -> 
     lines = shown(view)
     assert lines[0].strip() == "A game at here:1"
     assert lines[2].split() == ["│K", "│", "│░░░░░░░│"]
-    assert lines[6].split("  ")[0] == "You: bet 3"
+    assert lines[6].split("  ")[0] == "You: 3 coins bet"
     assert lines[6].endswith("House: to act")
 
 

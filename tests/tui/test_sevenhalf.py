@@ -59,15 +59,15 @@ def test_a_raise_is_entered_as_a_number(deck: str) -> None:
         seat.plays(START, ("d", "[p] Pass"), ("a", "Raise: 100_"), ("2", "Raise: 2_"), ("5", "Raise: 25_"))
         seat.plays(("\x7f", "Raise: 2_"), ("\x1b", "[p] Pass"), ("0", "Raise: 0_"))
         seat.plays(("\r", "Raise: found 0; allowed: 1 to 1073741723."), ("\x1b[A", "Raise: 1_"))
-        seat.plays(("\t", "Raise: 100_"), ("\x1b[B", "Raise: 99_"), ("\r", "bet 199"))
-        seat.plays(("p", "'p' does nothing now; allowed: d Draw"), ("9", "Raise: 9_"), ("d", "You: 7½, bet 199"))
+        seat.plays(("\t", "Raise: 100_"), ("\x1b[B", "Raise: 99_"), ("\r", "199 coins bet"))
+        seat.plays(("p", "'p' does nothing now; allowed: d Draw"), ("9", "Raise: 9_"), ("d", "You: 7½, 199 coins bet"))
 
 
 def test_the_error_for_a_refused_raise_is_quoted(deck: str) -> None:
     with seated("--deck", deck, "--max-bet", "150") as seat:
         seat.sees("[s] Start a game")
         seat.plays(START, ("d", "[p] Pass"), ("a", "Raise: 100_"), ("\r", "ANTE 100 refused; allowed: 1 to 50."))
-        seat.sees("bet 100")
+        seat.sees("100 coins bet")
         seat.sees("[p] Pass")
 
 

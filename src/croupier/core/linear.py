@@ -48,6 +48,13 @@ def board_line(view: TableView) -> Text | None:
 def seat_line(seat: SeatView) -> Text:
     """Return everything that is known of a seat."""
     details = [listed(card.name for card in seat.cards)] if seat.cards else []
+    details += seat_details(seat)
+    return text("{name}: {details}", name=seat.name, details=listed(details)) if details else seat.name
+
+
+def seat_details(seat: SeatView) -> list[Text]:
+    """Return what is known of a seat besides its name and its cards."""
+    details = []
     if seat.is_dealer:
         details.append(text("dealer"))
     if seat.caption is not None:
@@ -58,16 +65,11 @@ def seat_line(seat: SeatView) -> Text:
         details.append(counted("{count} chip bet", "{count} chips bet", seat.bet))
     elif seat.bet:
         details.append(counted("{count} coin bet", "{count} coins bet", seat.bet))
-    if (status := status_text(seat)) is not None:
-        details.append(status)
-    return text("{name}: {details}", name=seat.name, details=listed(details)) if details else seat.name
-
-
-def status_text(seat: SeatView) -> Text | None:
-    """Return the status of a seat, None without one."""
     if seat.is_viewer and seat.status == "to act":
-        return text("your turn")
-    return STATUS_TEXTS.get(seat.status)
+        details.append(text("your turn"))
+    elif seat.status:
+        details.append(STATUS_TEXTS[seat.status])
+    return details
 
 
 def action_line(action: ActionView) -> Text:

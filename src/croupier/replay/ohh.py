@@ -54,7 +54,7 @@ def _replay_steps(history: ParsedHistory) -> Iterator[ReplayStep]:
             SeatView(
                 name=verbatim(each),
                 cards=_card_views(holes.get(player, ())),
-                caption=text("chips {number}", number=f"{stacks[player]:g}"),
+                caption=verbatim(f"{stacks[player]:g} chips"),
             )
             for player, each in names.items()
         )

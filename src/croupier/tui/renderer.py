@@ -5,12 +5,12 @@ from typing import Final, NamedTuple
 
 from prompt_toolkit.utils import get_cwidth
 
-from croupier.core.linear import action_line
-from croupier.core.presentation import CardView, SeatView, TableView, Text, text
+from croupier.core.linear import action_line, seat_details
+from croupier.core.presentation import CardView, SeatView, TableView, Text, listed, text
 from croupier.tui.cards import CARD_WIDTH_COLUMNS, MIN_VISIBLE_COLUMNS, cards_text, draw_cards
 from croupier.tui.encoding import terminal_text
 from croupier.tui.table_keys import TableKeys, number_prompt
-from croupier.tui.texts import GENERAL_HELP, board_text, money_text, seat_text, time_text
+from croupier.tui.texts import GENERAL_HELP, board_text, money_text, time_text
 
 type Fragment = tuple[str, str]
 """A style class and a text, as prompt_toolkit takes them."""
@@ -172,7 +172,7 @@ def _hands(view: TableView) -> list[Hand]:
 
 
 def _caption(seat: SeatView) -> str:
-    about = terminal_text(seat_text(seat))
+    about = terminal_text(listed(seat_details(seat)))
     return terminal_text(text("{name}: {about}", name=seat.name, about=about)) if about else terminal_text(seat.name)
 
 
@@ -211,7 +211,9 @@ def _seat_rows(seats: Sequence[SeatView], width: int, *, has_cards: bool) -> lis
         is_hidden = not seat.is_viewer or has_cards
         cards = terminal_text(cards_text(card.face for card in seat.cards)) if seat.cards and is_hidden else ""
         mark = ">" if seat.status == "to act" else " "
-        words = "  ".join(filter(None, (f"{mark} {_padded(name, name_width)}", cards, terminal_text(seat_text(seat)))))
+        words = "  ".join(
+            filter(None, (f"{mark} {_padded(name, name_width)}", cards, terminal_text(listed(seat_details(seat)))))
+        )
         if seat.is_viewer and get_cwidth(words) > width:
             rows += styled_lines("you", words, width)
         else:

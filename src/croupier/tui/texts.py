@@ -2,26 +2,13 @@
 
 from typing import Final
 
-from croupier.core.linear import status_text
-from croupier.core.presentation import Amount, SeatView, TableView, Text, listed, text
+from croupier.core.presentation import Amount, TableView, Text, listed, text
 from croupier.tui.cards import cards_text
 
 GENERAL_HELP: Final = (
     text("A number is entered with digits and Enter. Backspace, Esc and the arrows up and down change it."),
     text("Ctrl-C leaves at once. ? shows this text, any key goes back to the table."),
 )
-
-
-def seat_text(seat: SeatView) -> Text:
-    """Return what is known of a seat, without its name and its cards."""
-    parts = (
-        text("dealer") if seat.is_dealer else None,
-        seat.caption,
-        None if seat.chips is None else text("chips {number}", number=seat.chips),
-        text("bet {number}", number=seat.bet) if seat.bet else None,
-        status_text(seat),
-    )
-    return listed(part for part in parts if part is not None)
 
 
 def board_text(view: TableView) -> Text | None:
