@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.tap.connection import (
+    BytesRelayed,
+    ConnectionEnded,
+    ConnectionOpened,
+    SideClosed,
+    TappedConnection,
+)
 from croupier.conformance.tap.pcap import MAX_SEGMENT_BYTES, Capture, checksum
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms.kuhn import ROOM
 
 CLIENTS = ("127.0.0.1", 40_001)
 HOUSES = ("192.0.2.9", 1212)
@@ -44,13 +53,15 @@ def test_the_checksum_is_that_of_the_standard_example() -> None:
 
 def talk(said: list[tuple[int, bytes]], client: tuple[str, int] | None = CLIENTS) -> bytes:
     file = io.BytesIO()
-    capture = Capture(file, offset=1000.0)
-    capture.add_connection(1, client, HOUSES, 0.25)
+    capture = Capture(file, HOUSES, clock=lambda: 1000.25)
+    connection = TappedConnection(1, client, Conversation(ROOM), 0.25)
+    connection.has_reached_target = True
+    capture(ConnectionOpened(connection, 0.25))
     for side, data in said:
-        capture.add_data(1, side, data, 0.5)
-    capture.add_close(1, CLIENT, 0.75)
-    capture.add_close(1, HOUSE, 0.75)
-    capture.finish_connection(1)
+        capture(BytesRelayed(connection, 0.5, side, data, (), ()))
+    for side in (CLIENT, HOUSE):
+        capture(SideClosed(connection, 0.75, side, "", ()))
+    capture(ConnectionEnded(connection, 0.75))
     return file.getvalue()
 
 

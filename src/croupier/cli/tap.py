@@ -1,7 +1,9 @@
 """`croupier tap`: relay connections between clients and a house, and check both sides."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -11,8 +13,6 @@ from croupier.cli.output import fail
 if TYPE_CHECKING:
     from croupier.core.room import Room
     from croupier.core.session import Address
-
-DIRECTIONS: Final = {"house": ("house",), "client": ("client",), "both": ("house", "client")}
 
 
 def tap(
@@ -75,9 +75,11 @@ def tap(
     from croupier.cli.check import build_options
     from croupier.conformance.channel.delivery import Delivery
     from croupier.conformance.tap.connection import TapEvent
+    from croupier.conformance.tap.pcap import Capture
     from croupier.conformance.tap.printer import RepeatedFaults, render_event
     from croupier.conformance.tap.room_options import room_follower
-    from croupier.conformance.tap.run import TapConfig, run_tap
+    from croupier.conformance.tap.run import run_tap
+    from croupier.conformance.tap.transcript import TranscriptFolder
     from croupier.core.room import HouseRoom
     from croupier.core.session import Address
     from croupier.net.addresses import format_address
@@ -103,21 +105,27 @@ def tap(
         known = {"dialect": dialect, "decks": decks}
         kind = room_spec.options if isinstance(room_spec, HouseRoom) else room_spec.settings
         options = build_options([kind], known, room_spec)
-        head = {**known, "strict": "yes" if strict else None}
+        head = {name: str(value) for name, value in known.items() if value is not None}
+        head |= {"strict": "yes"} if strict else {}
         follower = room_follower(room_spec, options, strict=strict, answer_timeout=timeout)
-        config = TapConfig(
-            room=room,
-            listen=parse_host_port(listen, 0),
-            target=parse_target(room_spec, target),
-            follower=follower,
-            head={name: str(value) for name, value in head.items() if value is not None},
-            to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
-            to_client=delivery if "client" in DIRECTIONS[direction] else Delivery(),
-            cut_after=cut_after,
-            transcript_folder=transcript,
-            capture_file=pcap,
-        )
-        is_right = run(run_tap(config, announce, print_event))
+        address, house = parse_host_port(listen, 0), parse_target(room_spec, target)
+        with ExitStack() as stack:
+            listeners: list[Callable[[TapEvent], None]] = [print_event]
+            if transcript is not None:
+                listeners.append(stack.enter_context(TranscriptFolder(transcript, room, follower, head)))
+            if pcap is not None:
+                listeners.append(Capture(stack.enter_context(pcap.open("wb")), house))
+            tapping = run_tap(
+                address,
+                house,
+                follower.new_monitor,
+                listeners,
+                announce,
+                to_house=Delivery() if direction == "client" else delivery,
+                to_client=Delivery() if direction == "house" else delivery,
+                cut_after=cut_after,
+            )
+            is_right = run(tapping)
     except (ValueError, OSError) as error:
         return fail(error, 2)
     for line in repeated.render():

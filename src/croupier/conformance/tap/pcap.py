@@ -1,11 +1,14 @@
 """Writes a capture file (pcap) of tapped conversations for Wireshark."""
 
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import IPv4Address
 from struct import Struct as Layout
 from struct import unpack
 from typing import BinaryIO, Final
 
+from croupier.conformance.tap.connection import BytesRelayed, ConnectionEnded, ConnectionOpened, SideClosed, TapEvent
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END
 from croupier.core.session import Address, Peer
 
@@ -49,40 +52,43 @@ def checksum(data: bytes) -> int:
 
 
 class Capture:
-    """Writes a capture with a TCP connection for each conversation, synthesized from the relayed bytes.
+    """Writes a capture of the conversations with a house, each as a TCP connection synthesized from the relayed bytes.
 
-    `offset` is added to the times of the events to get seconds since 1970.
+    `clock` returns the time in seconds since 1970.
     """
 
-    def __init__(self, file: BinaryIO, offset: float = 0.0) -> None:
+    def __init__(self, file: BinaryIO, house: Address, clock: Callable[[], float] = time.time) -> None:
         self._file = file
-        self._offset = offset
+        self._house = house
+        self._clock = clock
+        self._offset: float | None = None  # from the time of an event to that of the clock
         self._streams: dict[int, _Stream] = {}
         self._file.write(FILE_HEADER.pack(MAGIC, 2, 4, 0, 0, MAX_PACKET_BYTES, RAW_IP_LINK_TYPE))
 
-    def add_connection(self, number: int, client: Address | None, house: Address, at: float) -> None:
-        """Add a new connection; `number` identifies it from now on."""
-        stream = self._streams[number] = _Stream(client, house)
-        self._write(at, (stream.packet(CLIENT, SYN), stream.packet(HOUSE, SYN | ACK), stream.packet(CLIENT, ACK)))
+    def __call__(self, event: TapEvent) -> None:
+        """Write the packets of an event; the other end acknowledges data and a close. Raises OSError."""
+        connection, at = event.connection, event.at
+        if isinstance(event, ConnectionOpened):
+            self._streams[connection.number] = _Stream(connection.address, self._house)
+        stream = self._streams[connection.number]
+        match event:
+            case ConnectionOpened():
+                self._write(at, stream.packet(CLIENT, SYN), stream.packet(HOUSE, SYN | ACK), stream.packet(CLIENT, ACK))
+            case BytesRelayed(side=side, data=data):
+                for begin in range(0, len(data), MAX_SEGMENT_BYTES):
+                    piece = data[begin : begin + MAX_SEGMENT_BYTES]
+                    self._write(at, stream.packet(side, PSH | ACK, piece), stream.packet(OTHER_END[side], ACK))
+            case SideClosed(side=side) if connection.has_reached_target or side != HOUSE:
+                self._write(at, stream.packet(side, FIN | ACK), stream.packet(OTHER_END[side], ACK))
+            case ConnectionEnded():
+                del self._streams[connection.number]
+                self._file.flush()
+            case _:
+                pass
 
-    def add_data(self, number: int, side: Peer, data: bytes, at: float) -> None:
-        """Add data of one end, with the acknowledgement of the other."""
-        stream = self._streams[number]
-        for begin in range(0, len(data), MAX_SEGMENT_BYTES):
-            piece = data[begin : begin + MAX_SEGMENT_BYTES]
-            self._write(at, (stream.packet(side, PSH | ACK, piece), stream.packet(OTHER_END[side], ACK)))
-
-    def add_close(self, number: int, side: Peer, at: float) -> None:
-        """Add the FIN of one end."""
-        stream = self._streams[number]
-        self._write(at, (stream.packet(side, FIN | ACK), stream.packet(OTHER_END[side], ACK)))
-
-    def finish_connection(self, number: int) -> None:
-        """Flush the packets of a connection and forget it."""
-        del self._streams[number]
-        self._file.flush()
-
-    def _write(self, at: float, packets: tuple[bytes, ...]) -> None:
+    def _write(self, at: float, *packets: bytes) -> None:
+        if self._offset is None:
+            self._offset = self._clock() - at
         seconds, fraction = divmod(at + self._offset, 1)
         for packet in packets:
             self._file.write(PACKET_HEADER.pack(int(seconds), int(fraction * 1e6), len(packet), len(packet)) + packet)
