@@ -109,6 +109,12 @@ def test_a_script_may_wait_and_hang_up() -> None:
     assert (talk.is_over, talk.skip_reason) == (True, None)
 
 
+def test_a_client_that_hangs_up_does_not_wait_for_its_last_answers() -> None:
+    talk = probe(HangUp(b"STRT P_1ACTN BET"), goodbye=b"DISC")
+    assert talk.on(Joined(HOUSE), 0.0) == [Send(HOUSE, b"STRT P_1ACTN BET"), Drop(HOUSE)]
+    assert (talk.is_over, talk.skip_reason, talk.fault) == (True, None, None)
+
+
 def test_the_skip_reason_is_kept_when_the_house_leaves() -> None:
     off = probe(b"STRT P_1", ends="the king did not come up")
     off.on(Joined(HOUSE), 0.0)

@@ -16,6 +16,7 @@ from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone, inapplicable
 from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.errors import FoundKind
+from croupier.core.referee import CLIENT
 
 MAX_RESTARTS: Final = 25
 """A server that has died this often is not started again."""
@@ -266,9 +267,13 @@ class CaseRunner:
 
 
 def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result:
-    """Return the result of the case at which the server has ended; it `has_written` to stderr."""
+    """Return the result of the case at which the server has ended; it `has_written` to stderr.
+
+    A client that has said nothing has not made it end: then the case is about an earlier one.
+    """
     ended = f"the end of the server ({end})"
-    found = result.failure or Failure(case.clause, "a server that goes on", ended)
+    found = result.failure if any(line.side == CLIENT for line in result.dialogue) else None
+    found = found or Failure(case.clause, "a server that goes on", ended)
     cause = Cause(f"it has ended ({end}){': see what it has written to stderr' * has_written}")
     failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
     return structs.replace(result, outcome=Outcome.FAIL, failure=failure)

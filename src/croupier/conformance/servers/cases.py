@@ -11,6 +11,7 @@ from croupier.conformance.servers.components import GAME_RANK, INVALID_INPUT_RAN
 from croupier.conformance.servers.replay import is_playable, record, replay
 from croupier.conformance.servers.scenarios import (
     hang_up_after,
+    hang_up_unanswered,
     listen_in_state,
     play_at_random,
     play_together,
@@ -156,7 +157,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
     game, case = test_data.sample_game, partial(_shared_case, test_data, rank=DELIVERY_RANK)
     frames = [test_data.room.codec(True, None).encode(message) for message in game]
     size = sum(map(len, frames))
-    again = play_at_random(1, 0.0)
+    again, listen = play_at_random(1, 0.0), send_each(Wait(LISTEN_SECONDS))
     first = len(frames[0])
 
     return [
@@ -196,12 +197,12 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
         ),
         case("goodbye", "goodbye-behind-a-game", "A client leaves after a game", send_each(*game, *test_data.goodbye)),
         *(
-            case("goodbye", slug, f"A client that hangs up {when} does no harm", hang_up, again)
-            for slug, when, hang_up in (
+            case("goodbye", slug, f"A client that hangs up {when} does no harm", *hang_up, again)
+            for slug, when, *hang_up in (
                 ("hang-up-at-once", "at once", hang_up_after()),
                 ("hang-up-in-a-message", "in the middle of a message", hang_up_after(game[0], cut=1)),
                 ("hang-up-in-a-game", "in the middle of a game", hang_up_after(game[0])),
-                ("hang-up-without-reading", "before it has read its answers", hang_up_after(*game * 5)),
+                ("hang-up-without-reading", "before it has read its answers", hang_up_unanswered(*game * 5), listen),
             )
         ),
         case(
@@ -216,7 +217,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "speaks first",
             "client-speaks-first",
             "The house says nothing before the client does",
-            send_each(Wait(LISTEN_SECONDS)),
+            listen,
             rank=VALID_INPUT_RANK,
         ),
         *(

@@ -54,11 +54,18 @@ def send_ahead(context: ScenarioContext, *messages: object) -> ClientScript:
 
 @scenario
 def hang_up_after(context: ScenarioContext, *messages: object, cut: int = 0) -> ClientScript:
-    """Send these messages without their last `cut` bytes, and disconnect at once."""
+    """Send these messages without their last `cut` bytes, and disconnect after their answers."""
     data = b"".join(map(context.encoded, messages))
     if data:
         yield data[: len(data) - cut]
     yield HangUp()
+    return None
+
+
+@scenario
+def hang_up_unanswered(context: ScenarioContext, *messages: object) -> ClientScript:
+    """Send these messages, and disconnect before their answers come."""
+    yield HangUp(b"".join(map(context.encoded, messages)))
     return None
 
 

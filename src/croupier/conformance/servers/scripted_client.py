@@ -24,7 +24,9 @@ class Wait(Struct, frozen=True):
 
 
 class HangUp(Struct, frozen=True):
-    """Disconnect without a goodbye."""
+    """Send these bytes, if any, and disconnect without a goodbye: nobody waits for their answers."""
+
+    last_bytes: bytes = b""
 
 
 type ClientAction = bytes | Wait | HangUp
@@ -188,7 +190,7 @@ class ScriptedClient:
             elif self._due_at > now:
                 break
             elif self._chunks:
-                effects += self._send(now)
+                effects += self._send(self._chunks.popleft(), now)
             elif self._must_wait(now):
                 break
             else:
@@ -218,8 +220,7 @@ class ScriptedClient:
             self._due_at = now + seconds
         return seconds > 0
 
-    def _send(self, now: float) -> Sequence[Effect[bytes]]:
-        chunk = self._chunks.popleft()
+    def _send(self, chunk: bytes, now: float) -> Sequence[Effect[bytes]]:
         self.wire_log.append((CLIENT, chunk))
         self._stall_seconds = 0.0
         self._keep_fault(self.conversation.on_data(CLIENT, chunk, now))
@@ -236,9 +237,9 @@ class ScriptedClient:
                 return self._end(self._goodbye)
             case Wait(seconds):
                 self._due_at = now + seconds
-            case HangUp():
+            case HangUp(last_bytes):
                 self.skip_reason = None
-                return self._end()
+                return [*(self._send(last_bytes, now) if last_bytes else ()), *self._end()]
             case _:
                 self.sent.append(action)
                 self._chunks += self._delivery.split(action)
