@@ -13,7 +13,9 @@ from croupier.conformance.servers.scenarios import (
     hang_up_after,
     hang_up_unanswered,
     listen_in_state,
+    pause_in_message,
     play_at_random,
+    play_meanwhile,
     play_together,
     send_ahead,
     send_cut_at,
@@ -115,6 +117,17 @@ def _is_about_answers(clause: str) -> bool:
     return clause.partition("-")[2].startswith("4.")
 
 
+def _longest_command(test_data: ServerTestData) -> object:
+    """The longest message that a house accepts somewhere."""
+    encode = test_data.room.codec(True, None).encode
+    accepted = [
+        given.message
+        for given in test_data.inputs
+        if any(map(_is_about_answers, given.clauses.values())) and not isinstance(given.message, bytes)
+    ]
+    return max(accepted, key=lambda message: len(encode(message)))
+
+
 def _shared_case(
     test_data: ServerTestData, topic: str, slug: str, title: str, *scenarios: Scenario, **more: Any
 ) -> HouseServerCase:
@@ -210,6 +223,15 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "many-at-once",
             f"{CONCURRENT_CLIENTS} clients play at the same time, each at a table of its own",
             *[play_together(CONCURRENT_CLIENTS, game[0])] * CONCURRENT_CLIENTS,
+            is_concurrent=True,
+            rank=CONCURRENT_RANK,
+        ),
+        case(
+            "tables",
+            "pause-in-a-message",
+            "A client that pauses in the middle of a message does not hold up another one",
+            pause_in_message(_longest_command(test_data)),
+            play_meanwhile,
             is_concurrent=True,
             rank=CONCURRENT_RANK,
         ),

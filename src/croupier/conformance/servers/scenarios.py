@@ -1,6 +1,6 @@
 """Scenarios: what a client sends in a test case, from a single message to many games."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 from random import Random
 from typing import Concatenate, Final
@@ -202,11 +202,35 @@ def play_together(context: ScenarioContext, clients: int, first: object, then: S
     """Start a game, wait until this many clients have, and play on: what is given, or at random with mistakes."""
     yield context.encoded(first)
     context.progress["begun"] += 1
+    yield from _wait_for_others(context, "begun", clients)
+    return (yield from (then or play_at_random(CONCURRENT_GAMES, 0.1))(context))
+
+
+@scenario
+def pause_in_message(context: ScenarioContext, message: object) -> ClientScript:
+    """Send a message that may be refused: its last byte only when another client has played."""
+    data = context.encoded(message)
+    yield data[:-1]
+    context.progress["begun"] += 1
+    yield from _wait_for_others(context, "reached", 1)
+    yield data[-1:]
+    return None
+
+
+def play_meanwhile(context: ScenarioContext) -> ClientScript:
+    """Play a game while another client is in the middle of a message."""
+    yield from _wait_for_others(context, "begun", 1)
+    stuck = yield from play_games(context, 1)
+    context.progress["reached"] += 1
+    return stuck
+
+
+def _wait_for_others(context: ScenarioContext, what: str, clients: int) -> Iterator[Wait]:
+    """Wait until this many clients have got there; not longer than they may take for an answer."""
     for _ in range(ceil((context.answer_timeout + 0.5) / POLL_SECONDS)):
-        if context.progress["begun"] == clients:
+        if context.progress[what] >= clients:
             break
         yield Wait(POLL_SECONDS)
-    return (yield from (then or play_at_random(CONCURRENT_GAMES, 0.1))(context))
 
 
 def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> object | None:
