@@ -82,6 +82,8 @@ INPUTS: Final = (
     Input("no-space", "a code without its space", b"STRT-P_1", _all("2.7")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.7")),
     Input("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.7")),
+    Input("mistyped-start", "STRX, with a wrong last letter", b"STRX P_1", _clauses(idle="2.7")),
+    Input("mistyped-action", "ACTX, with a wrong last letter", b"ACTX CHK", _clauses(playing="2.7")),
     Input("goodbye", "DISC", DISC, _all("8.1")),
     Input("strt-in-small-letters", "strt p_2", b"strt p_2", _clauses(idle="2.3")),
     Input("chk-in-small-letters", "actn chk", b"actn chk", _clauses(card="2.3", check="2.3")),

@@ -104,6 +104,8 @@ INPUTS: Final = (
     Input("erro-that-looks-like-a-command", "ERRO 04STRT", Erro("STRT"), _all("2.6")),
     Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.9")),
     Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", _clauses(raised="2.3")),
+    Input("mistyped-start", "STRX, with a wrong last letter", b"STRX", _clauses(idle="2.9")),
+    Input("mistyped-draw", "DRAX, with a wrong last letter", b"DRAX", _clauses(bet="2.9", card="2.9", raised="2.9")),
     Input("no-space", "a code without its space", b"ANTE-\0\0\0\x0a", _all("2.9")),
     Input("no-such-card", "CARD 8o, a card that is none", b"CARD 8o", _all("2.9")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.9")),
