@@ -1,5 +1,6 @@
 """Server test data of Kuhn poker: states, inputs, goals and cases of its own."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
 from random import Random
@@ -17,10 +18,12 @@ from croupier.conformance.servers.components import (
     untestable_clauses,
 )
 from croupier.conformance.servers.deals import FairDealRule
-from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly, spend_purse
+from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly, play_to_call, spend_purse, tracking
 from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
-from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.test_data import FarewellRule, Input, ServerTestData, ServerTestState
+from croupier.conformance.servers.scenarios import play_games, send_each
+from croupier.conformance.servers.scripted_client import ClientScript
+from croupier.conformance.servers.test_data import FarewellRule, Input, ScenarioContext, ServerTestData, ServerTestState
+from croupier.core.errors import Violation
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import CARDS, BettingHistory, Rank
@@ -79,11 +82,11 @@ INPUTS: Final = (
     Input("unknown-action", "ACTN RSE, an unknown argument", b"ACTN RSE", _all("2.6")),
     Input("unknown-card", "CARD C_A, an unknown argument", b"CARD C_A", _all("2.6")),
     Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.7")),
+    Input("mistyped-start", "STRX, with a wrong last letter", b"STRX P_1", _clauses(idle="2.7")),
+    Input("mistyped-action", "ACTX, with a wrong last letter", b"ACTX CHK", _clauses(playing="2.7")),
     Input("no-space", "a code without its space", b"STRT-P_1", _all("2.7")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.7")),
     Input("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.7")),
-    Input("mistyped-start", "STRX, with a wrong last letter", b"STRX P_1", _clauses(idle="2.7")),
-    Input("mistyped-action", "ACTX, with a wrong last letter", b"ACTX CHK", _clauses(playing="2.7")),
     Input("goodbye", "DISC", DISC, _all("8.1")),
     Input("strt-in-small-letters", "strt p_2", b"strt p_2", _clauses(idle="2.3")),
     Input("chk-in-small-letters", "actn chk", b"actn chk", _clauses(card="2.3", check="2.3")),
@@ -124,6 +127,12 @@ def _has_run(seat: str, history: BettingHistory) -> GameCondition:
     return lambda game: (("P_1", "P_2")[game.seat], game.history) == (seat, history)
 
 
+ENOUGH_DEALS: Final = 190
+"""With a fair deck, the probability that one of six deals never comes to one of two seats is then less than 10^-6."""
+
+DEALING_PURSES: Final = 12
+"""The purses with which so many games are played: each is good for some 20 of them."""
+
 MAX_GOAL_GAMES: Final = 4
 """The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
 
@@ -162,8 +171,55 @@ GOALS: Final = (
 
 _case: Final = partial(room_case, "kuhn")
 
+
+def _missing_deals(context: ScenarioContext) -> Sequence[tuple[int, Rank, Rank]]:
+    """The seat and the cards of client and house that never came, and cannot have come in an unfinished game."""
+    seen = {(game.seat, game.card, game.house_card) for game in _dealt_games(context)}
+    return [
+        (seat, own, shown)
+        for seat in range(len(STRT))
+        for own, shown in permutations(CARDS, 2)
+        if not {(seat, own, shown), (seat, own, None)} & seen
+    ]
+
+
+def _dealt_games(context: ScenarioContext) -> Sequence[WireGame]:
+    return [game for each in (*context.earlier, context.conversation) for game in each.dealt_games]
+
+
+def see_deals(context: ScenarioContext) -> ClientScript:
+    """Check and call in every game, so that the house shows its card whatever it does, until all deals have come."""
+    referee = tracking(context.referee)
+    while _missing_deals(context) and len(_dealt_games(context)) < ENOUGH_DEALS and referee.coins_left > 1:
+        if (yield from play_games(context, referee.finished_count + 1, play_to_call)):
+            break
+    return None
+
+
+def find_missing_deal(context: ScenarioContext) -> ClientScript:
+    """Check that every two cards have come in both seats."""
+    yield from see_deals(context)
+    missing = _missing_deals(context)
+    if not missing:
+        return None
+    count = len(_dealt_games(context))
+    if count < ENOUGH_DEALS:
+        return f"fewer than {ENOUGH_DEALS} games were dealt"
+    seat, own, shown = missing[0]
+    found = f"in none of {count} games C_{own} for the client as P_{seat + 1} and C_{shown} for the house"
+    raise Violation("kuhn-3.2", found, "every two cards, as often as any others")
+
+
 ROOM_CASES: Final = (
     *COIN_CASES,
+    _case(
+        "3.2",
+        "every-deal",
+        "Client and house are dealt every two cards",
+        *[see_deals] * DEALING_PURSES,
+        find_missing_deal,
+        independent=range(DEALING_PURSES),
+    ),
     _case(
         "2.4",
         "line-ends-between-messages",

@@ -47,7 +47,7 @@ def _play_to_lose(seats: Sequence[str], referee: AnyClientReferee, luck: Random)
         return STRT[luck.choice(seats)]
     if ACTN["FLD"] not in referee.legal:
         return ACTN["CHK"]
-    return ACTN["CAL" if referee.game.card == "J" and _tracking(referee).coins_left > 1 else "FLD"]
+    return ACTN["CAL" if referee.game.card == "J" and tracking(referee).coins_left > 1 else "FLD"]
 
 
 play_to_lose: Final = partial(_play_to_lose, (*STRT,))
@@ -66,7 +66,7 @@ def _play_to_stake(start: str, final_action: KuhnAction, referee: AnyClientRefer
         return STRT[start]
     actions: list[KuhnAction] = (
         [final_action, "FLD", "CHK"]
-        if _tracking(referee).coins_left < 1 or luck.random() < 0.2
+        if tracking(referee).coins_left < 1 or luck.random() < 0.2
         else ["FLD", "CHK", final_action]
     )
     return next(message for message in map(ACTN.__getitem__, actions) if message in referee.legal)
@@ -77,7 +77,7 @@ def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterat
 
     A purse that earlier clients could not empty may be paid too much: then only a client that never wins empties it.
     """
-    referee = _tracking(context.referee)
+    referee = tracking(context.referee)
     for message in _play_until_empty(context, strategy):
         if not referee.can_be_emptied and referee.last_game is not None and referee.last_game.net > 0:
             break
@@ -93,7 +93,7 @@ def spend_purse(context: ScenarioContext) -> ClientScript:
 def _play_until_empty(
     context: ScenarioContext, strategy: SpendingStrategy, max_games: int = MAX_GAMES
 ) -> Iterator[bytes]:
-    referee = _tracking(context.referee)
+    referee = tracking(context.referee)
     while referee.finished_count < max_games and _can_play(referee) and not _is_out_of_coins(context.conversation):
         yield context.encoded(strategy(referee, context.luck))
 
@@ -109,7 +109,8 @@ def _is_out_of_coins(conversation: Conversation) -> bool:
     return NO_COINS in _last_answers(conversation)
 
 
-def _tracking(referee: AnyClientReferee) -> CoinTrackingReferee:
+def tracking(referee: AnyClientReferee) -> CoinTrackingReferee:
+    """The referee of a conversation of these tests."""
     assert isinstance(referee, CoinTrackingReferee), "the suite has a source of referees"
     return referee
 
@@ -129,7 +130,7 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     """Lose until there is no coin for the ante, and check that it is refused in either seat."""
     yield from _empty_purse(context, play_to_lose)
     if not _is_out_of_coins(context.conversation):
-        return _not_emptied(_tracking(context.referee))
+        return _not_emptied(tracking(context.referee))
     if context.referee.game is not None or not context.referee.finished_count:
         return "the purse was empty from the start" if context.referee.game is None else "the purse had a coin left"
     for start in STRT.values():
@@ -142,7 +143,7 @@ def _spend_last_coin(context: ScenarioContext, seat: str, action: KuhnAction, *t
     """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
     yield from _empty_purse(context, partial(_play_to_stake, seat, action))
     if not _is_out_of_coins(context.conversation):
-        return _not_emptied(_tracking(context.referee))
+        return _not_emptied(tracking(context.referee))
     if context.referee.game is None:
         return "the last coin was lost before"
     for next_action in then:
@@ -159,7 +160,7 @@ def stake_winnings(context: ScenarioContext) -> ClientScript:
         if not _can_play(context.referee):
             break
         yield context.encoded(play_randomly(context.referee, context.luck))
-    if not purse_sizes(_tracking(context.referee).purse):
+    if not purse_sizes(tracking(context.referee).purse):
         raise Violation("kuhn-7.4", "coins that do not add up", "what was left, and what was won since")
     return None
 
@@ -174,7 +175,7 @@ def check_new_purse(context: ScenarioContext) -> ClientScript:
 def _is_emptied(context: ScenarioContext) -> bool:
     """Whether the purse of a connection is known to have been emptied."""
     conversations = (context.conversation, *context.earlier)
-    return bool(_tracking(context.referee).emptied_purses) or any(map(_is_out_of_coins, conversations))
+    return bool(tracking(context.referee).emptied_purses) or any(map(_is_out_of_coins, conversations))
 
 
 @scenario
@@ -188,13 +189,13 @@ def _drain_by_calling(context: ScenarioContext) -> ClientScript:
     """Lose everything at showdowns if folds have not emptied a purse; the last of these connections."""
     if not _is_emptied(context):
         yield from _play_until_empty(context, play_to_call)
-    referee = _tracking(context.referee)
+    referee = tracking(context.referee)
     return None if _is_emptied(context) or referee.known_size is not None else _not_emptied(referee)
 
 
 def _spend(context: ScenarioContext) -> ClientScript:
     """Lose all but a few coins, and play until no ante can be paid, or for many games."""
-    referee = _tracking(context.referee)
+    referee = tracking(context.referee)
     if sum(len(conversation.finished_games) for conversation in context.earlier) > MAX_ALL_GAMES:
         return None
     yield context.encoded(STRT[("P_1", "P_2")[len(context.earlier) // 2 % 2]])
@@ -215,7 +216,7 @@ def _spend_with_mistake(context: ScenarioContext) -> ClientScript:
     data = context.test_data
     mistakes = [given.message for given in data.inputs if given.slug in data.invalid_inputs]
     mistake = mistakes[len(context.earlier) // 2 % len(mistakes)]
-    referee = _tracking(context.referee)
+    referee = tracking(context.referee)
     states: set[str] = set()
     for message in _play_until_empty(context, play_to_lose):
         if mistake not in referee.legal and referee.state_title not in states:
@@ -241,7 +242,7 @@ def _listen_for_close(context: ScenarioContext, spend: Scenario) -> ClientScript
 
 def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:
     """Play at random and often to lose, and ask often for what cannot be paid."""
-    if referee.game is not None and _tracking(referee).coins_left < 1:
+    if referee.game is not None and tracking(referee).coins_left < 1:
         return ACTN[luck.choice(BETTING_TREE[referee.game.history][1])]
     return (play_randomly if luck.random() < 0.5 else play_to_lose)(referee, luck)
 
@@ -252,8 +253,8 @@ def compare_purses(context: ScenarioContext) -> ClientScript:
     conversations = (*context.earlier, context.conversation)
     if sum(_last_answers(conversation) == [NO_COINS, DISC] for conversation in conversations) >= MIN_CLOSES:
         raise Violation("kuhn-6.7", "FAIL N_C and the close", "FAIL N_C, and an open connection", kind=FoundKind.CLOSED)
-    referee = _tracking(context.referee)
-    purses = [*referee.emptied_purses, *(_tracking(each.referee).purse for each in conversations)]
+    referee = tracking(context.referee)
+    purses = [*referee.emptied_purses, *(tracking(each.referee).purse for each in conversations)]
     if (wrong := find_wrong_payment(purses, referee.known_size)) is not None:
         raise wrong
     return None
