@@ -9,6 +9,7 @@ from croupier.conformance.conditions import after_game, before_first_game, in_ga
 from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
+    RARE,
     StateClauses,
     room_case,
     shared_clauses,
@@ -103,9 +104,9 @@ INPUTS: Final = (
     Input("erro-from-the-client", "ERRO 05what?", Erro("what?"), _all("6.6")),
     Input("erro-that-looks-like-a-command", "ERRO 04STRT", Erro("STRT"), _all("2.6")),
     Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.9")),
-    Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", _clauses(raised="2.3")),
     Input("mistyped-start", "STRX, with a wrong last letter", b"STRX", _clauses(idle="2.9")),
     Input("mistyped-draw", "DRAX, with a wrong last letter", b"DRAX", _clauses(bet="2.9", card="2.9", raised="2.9")),
+    Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", _clauses(raised="2.3")),
     Input("no-space", "a code without its space", b"ANTE-\0\0\0\x0a", _all("2.9")),
     Input("no-such-card", "CARD 8o, a card that is none", b"CARD 8o", _all("2.9")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.9")),
@@ -136,6 +137,31 @@ def compare_raises(context: ScenarioContext) -> ClientScript:
     if min(totals[2]) <= max(totals[1]):
         raise Violation("sevenhalf-4.4", "ERRO for two ANTEs of 10", "no answer, as for one ANTE of 20")
     return None
+
+
+def raise_at_best(context: ScenarioContext) -> ClientScript:
+    """Check that the house accepts the same ANTE at seven and a half that it accepts with less."""
+    refused: dict[bool, list[bool]] = {True: [], False: []}
+    for number in range(RARE):
+        wants_best = number % MIN_COMPARED_RAISES > 0
+        yield context.encoded(STRT)
+        yield context.encoded(DRAW)
+        while (game := context.referee.game) and game.cards and wants_best and game.total < TARGET_HALVES:
+            yield context.encoded(DRAW)
+        if game is None or not game.cards:
+            continue
+        start = len(context.conversation.lines)
+        yield context.encoded(ANTE_OF_TEN)
+        yield context.encoded(DRAW)
+        is_refused = any(isinstance(line.message, Erro) for line in context.conversation.lines[start:])
+        if is_refused != wants_best:
+            return None
+        refused[wants_best].append(is_refused)
+        if context.referee.game is not None:
+            yield context.encoded(PASS)
+        if all(len(each) >= MIN_COMPARED_RAISES for each in refused.values()):
+            raise Violation("sevenhalf-4.3", "ERRO for an ANTE at seven and a half", "no answer, as with less")
+    return "seven and a half came too rarely"
 
 
 def pass_twice(context: ScenarioContext) -> ClientScript:
@@ -185,6 +211,7 @@ ROOM_CASES: Final = (
         send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),
     ),
     _case("4.4", "two-antes", "What is allowed in one ANTE is allowed in two", compare_raises),
+    _case("4.3", "ante-with-the-best", "What is allowed as an ANTE is allowed at seven and a half", raise_at_best),
     _case(
         "7.6",
         "a-million-in-every-game",
