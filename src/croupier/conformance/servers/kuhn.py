@@ -131,7 +131,7 @@ ENOUGH_DEALS: Final = 190
 """With a fair deck, the probability that one of six deals never comes to one of two seats is then less than 10^-6."""
 
 DEALING_PURSES: Final = 12
-"""The purses with which so many games are played: each is good for some 20 of them."""
+"""The purses with which the deals are looked for: each is good for some 20 games."""
 
 MAX_GOAL_GAMES: Final = 4
 """The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
