@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
+from croupier.cli.help_pages import HelpPages
 from croupier.version import __version__
 
 COMPILED_CODE = "croupier__mypyc"
@@ -24,7 +25,8 @@ app = App(
     help="Servers, clients and bots for five card-game protocols.\n\n"
     "Exit status of every command: 0, 1 if it failed, 2 if the command line is wrong, 130 if Ctrl-C ended it early.",
     version=describe_version,
-    help_format="markdown",
+    help_format="plaintext",
+    help_formatter=HelpPages(),
     default_parameter=Parameter(negative=()),
 )
 app.command(
