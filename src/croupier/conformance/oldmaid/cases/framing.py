@@ -9,11 +9,11 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
-from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.errors import FoundKind
 from croupier.rooms.oldmaid.cards import CARD_COUNT
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, MAX_FRAME_BYTES, Draw, Join, Message, Status
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, Draw, Join, Message, Status
 
 CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
@@ -142,18 +142,18 @@ async def _single_error(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-async def _text_between(data: bytes, clause: str, description: str, context: TableContext) -> None:
-    """Text before a message gets an error, and the message is answered."""
+@CASES.add("1.7", "text-between", "Text between messages is no message", failure_is_choice=True)
+async def _text_between(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
-    await player.send(data, is_judged=False)
+    await player.send(b"hello ", is_judged=False)
     await player.send(Draw(), is_judged=False)
-    first = await player.receive_answer(clause, f"an error to {description}")
+    first = await player.receive_answer("oldmaid-1.7", "an error to text before a message")
     if not first.is_error:
-        raise first.failure(clause, "an error", f"{first.text} to {description}")
+        raise first.failure("oldmaid-1.7", "an error", f"{first.text} to text before a message")
     answer = await player.receive_optional_answer()
     if answer is None:
-        raise Failed(clause, f"nothing to the draw after {description}", "a card")
+        raise Failed("oldmaid-1.7", "nothing to the draw after text before a message", "a card")
     player.report_request(Draw())
     player.judge_answer(Draw(), answer)
 
@@ -162,29 +162,12 @@ async def _text_between(data: bytes, clause: str, description: str, context: Tab
 async def _undecodable_bytes(context: TableContext) -> None:
     player = await context.connect_player()
     await player.require_error(b'{"cmd": "\xff\xfe"}\n', "oldmaid-8.8")
-    await _require_others_unaffected(context, player, "bytes that are no text")
-
-
-@CASES.add("8.9", "endless", "A message that does not end is not read for ever", failure_is_choice=True)
-async def _endless_message(context: TableContext) -> None:
-    player = await context.connect_player()
-    await player.send(b'{"cmd": "' + (MAX_FRAME_BYTES + 1024) * b"x")
-    answer = await player.receive_optional_answer()
-    if answer is None and not player.is_disconnected:
-        raise Failed(
-            "oldmaid-8.9", f"nothing to a message of more than {MAX_FRAME_BYTES:,} bytes", "an error, and the end"
-        )
-    await _require_others_unaffected(context, player, f"a message of more than {MAX_FRAME_BYTES:,} bytes")
-
-
-async def _require_others_unaffected(context: TableContext, player: ScriptedPlayer, description: str) -> None:
-    """Require that other players are unaffected; a connection that stays open is a choice."""
     driven_game = await context.start_game()
     await driven_game.draw(2 * len(driven_game.players))
     if not player.is_disconnected:
         await player.receive(QUIET_SECONDS)
     if not player.is_disconnected:
-        raise ImplementationChoice(f"after {description} the conversation goes on; ours closes the connection")
+        raise ImplementationChoice("after bytes that are no text the conversation goes on; ours closes the connection")
 
 
 @CASES.add("2.11", "swallowed", "Answers to no pending request are ignored", failure_is_choice=True)
@@ -258,8 +241,3 @@ for slug, title, piece_gap, play in (
     ("cut-anywhere", "A message may be cut at any byte", PIECE_GAP_SECONDS, _cut_anywhere),
 ):
     CASES.add("1.4", slug, title, delivery=Delivery(1, piece_gap))(play)
-for slug, title, data, description in (
-    ("open-string", "A forgotten quote costs one line", b'{"cmd": "status}\n', "a forgotten quote"),
-    ("text-between", "Text between messages is no message", b"hello ", "text before a message"),
-):
-    CASES.add("1.7", slug, title, failure_is_choice=True)(partial(_text_between, data, "oldmaid-1.7", description))

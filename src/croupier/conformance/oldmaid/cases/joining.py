@@ -43,7 +43,6 @@ def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "old
     raise Failed(clause, f"no {player.nick!r} in the list, and no error", "the player that has joined")
 
 
-@CASES.add("3.1", "join", "A player that joins gets a place in a game")
 @CASES.add("3.10", "game-starts", f"A game starts with 2 to {MAX_PLAYERS} players")
 @CASES.add("3.2", "same-list", "All players of a game get the same list")
 async def players_join(context: TableContext) -> None:
