@@ -142,6 +142,7 @@ class ScriptedPlayer:
             if isinstance(message, Join):
                 self.joined_at = self._clock()
                 self._table.left_at.pop(message.nick, None)  # another try of a case has the same nicks
+                self._table.nicks_in_games.discard(message.nick)
             if not isinstance(message, Reply):
                 self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)

@@ -141,7 +141,17 @@ class TableContext:
         answer = await player.receive(QUIET_SECONDS)
         if answer is not None and answer.is_error:
             raise answer.failure(clause, expected)
+        if answer is not None:
+            self._require_new_game(answer)
         return [player] if answer is None else []
+
+    def _require_new_game(self, received: ReceivedMessage) -> None:
+        """Raise Failed if a list names players whose game has begun before: its receiver has joined later."""
+        message = received.message
+        listed = {nick for _, nick in (message.players if isinstance(message, Reply) else None) or ()}
+        if playing := sorted(listed & self.table.nicks_in_games):
+            found = f"{', '.join(playing)} in the list, whose game has begun before"
+            raise received.failure("oldmaid-3.13", "the players of the next game", found)
 
     def count_deals(self) -> None:
         """Count the cards of the games that are not counted yet; nothing may be drawn in them any more."""
@@ -279,6 +289,7 @@ class TableContext:
     ) -> DrivenGame | None:
         """Return the game that begins with a received list, None if others are in it."""
         nicks = check_list(player, received)
+        self._require_new_game(received)
         self.table.table_size = max(self.table.table_size or 0, len(nicks))
         return await self._game_of_nicks(players, nicks, {player: received})
 
@@ -330,11 +341,12 @@ class TableContext:
                 lists[player] = await player.receive_answer(
                     "oldmaid-3.2", "the list of the players, as the others have it"
                 )
-            check_list(player, lists[player])
+            _require_same_players({*check_list(player, lists[player])}, {*listed}, lists[player])
         for player in order:
             player.referee = referee
             player.report_request(Join(player.nick))
             player.judge_answer(Join(player.nick), lists[player])
+        self.table.nicks_in_games.update(listed)
         self.games.append(DrivenGame(order, referee, self.random, lists[order[0]]))
         return self.games[-1]
 
@@ -356,6 +368,14 @@ def _lists_same(received: ReceivedMessage, others: Iterable[ReceivedMessage]) ->
     """Whether a list is that of others, too: it is the list of their game."""
     listed = received.json_object.get("players")
     return listed is not None and any(other.json_object.get("players") == listed for other in others)
+
+
+def _require_same_players(nicks: set[str], others: set[str], received: ReceivedMessage) -> None:
+    """Raise Failed unless a list has the players of another list of the game."""
+    if nicks != others:
+        is_late = nicks < others or nicks > others  # a player that has joined after the start is in its own list only
+        expected = f"the players of the other list, {', '.join(sorted(others))}"
+        raise received.failure("oldmaid-3.13" if is_late else "oldmaid-3.2", expected)
 
 
 def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[str]:

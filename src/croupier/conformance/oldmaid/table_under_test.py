@@ -33,7 +33,8 @@ class TableUnderTest:
     `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
     players; `lobby_queue_length` is the number of cases that wait for it. `notice_seconds` is how long the table has
     taken to notice that a waiting player had left, 0 if it does so at once, `left_at` when those have left, by their
-    nicks, and `never_notices` whether one was not noticed in time. The table's messages are read by `detected_dialect`
+    nicks, and `never_notices` whether one was not noticed in time. `nicks_in_games` have not joined since the start of
+    their last game. The table's messages are read by `detected_dialect`
     if there is one. `deals` counts the cards of all games. If it `knows_players_by_host`, each connection comes from
     another loopback address.
     """
@@ -52,6 +53,7 @@ class TableUnderTest:
         self.notice_seconds = 0.0
         self.left_at: dict[str, float] = {}
         self.never_notices = False
+        self.nicks_in_games: set[str] = set()
         self.deals = DealCounter(CARD_NAMES)
         self.knows_players_by_host = False
 
