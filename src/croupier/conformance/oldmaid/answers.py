@@ -90,7 +90,7 @@ def check_answer(request: Message | Violation | None, received: ReceivedMessage)
         _check_interpreted(request, received)
     except Failed as failed:
         valid_request = None if isinstance(request, Violation) else request
-        cause = likely_dialect(received.interpreted, valid_request, DIALECTS, partial(_is_right_answer, valid_request))
+        cause = likely_dialect(received.interpreted, valid_request, DIALECTS, partial(_would_be_right, valid_request))
         failed.amend(cause=cause)
         raise
 
@@ -115,16 +115,19 @@ def is_error(message: Message | Violation) -> bool:
     return isinstance(message, Reply) and message.result == "error"
 
 
-def _is_right_answer(request: Message | None, interpreted: bytes) -> bool:
+def is_right_answer(request: Message | Violation | None, received: ReceivedMessage) -> bool:
     """Whether this may be the answer to a request."""
-    message = _read("player", interpreted)
-    if message is None:
-        return False
     try:
-        _check_interpreted(request, ReceivedMessage(interpreted, message, interpreted))
+        _check_interpreted(request, received)
     except Failed:
         return False
     return True
+
+
+def _would_be_right(request: Message | None, interpreted: bytes) -> bool:
+    """Whether a message that is received like this may be the answer to a request."""
+    message = _read("player", interpreted)
+    return message is not None and is_right_answer(request, ReceivedMessage(interpreted, message, interpreted))
 
 
 def _read(side: WireRole, data: bytes) -> Message | None:

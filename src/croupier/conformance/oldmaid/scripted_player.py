@@ -17,6 +17,7 @@ from croupier.conformance.oldmaid.answers import (
     ReceivedMessage,
     check_answer,
     is_error,
+    is_right_answer,
     likely_spelling,
 )
 from croupier.conformance.oldmaid.dialects import RESULTS
@@ -88,6 +89,7 @@ class ScriptedPlayer:
         self._own_spans = SpanReader[Message](Wire("table"))
         self._received: deque[ReceivedMessage] = deque()
         self._unanswered_count = 0
+        self._sent_ahead: list[Message | Violation] = []  # the last request, and those that were unanswered before it
         self.is_last_readable = False
         self._has_sent_unreadable = False
         self._is_last_error = False
@@ -132,6 +134,9 @@ class ScriptedPlayer:
             self.on_send(self, player_input)
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         spans = [*self._own_spans.feed(data)]
+        if not self._unanswered_count:
+            self._sent_ahead.clear()
+        self._sent_ahead += [span.message for span in spans]
         if self._ends_lines:
             data = _with_line_ends(data, [span.end for span in spans])
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
@@ -302,7 +307,13 @@ class ScriptedPlayer:
 
     def judge_answer(self, request: Message | Violation | None, received: ReceivedMessage) -> ReceivedMessage:
         """Check form and meaning of an answer and return it. Raises Failed; faults of players are intended."""
-        check_answer(request, received)
+        try:
+            check_answer(request, received)
+        except Failed as failed:
+            others = [other for other in self._sent_ahead if type(other) in ANSWER_CLAUSES and other != request]
+            if any(is_right_answer(other, received) for other in others):
+                failed.amend(clause="oldmaid-1.4")  # it has answered another request first
+            raise
         if self.referee is not None and not isinstance(received.message, Violation):
             for verdict in self.referee.on(Sent(TABLE, self.nick, received.message)):
                 if verdict.party == TABLE:
