@@ -36,6 +36,9 @@ MAX_PICKS = 600
 REFUSED_DRAW_CLAUSES: Final = frozenset({"oldmaid-4.2", "oldmaid-4.3"})
 """The clauses of a table that refuses the first draw, or another one in turn."""
 
+WRONG_DECK_CLAUSES: Final = frozenset({"oldmaid-4.1", "oldmaid-4.4"})
+"""The clauses of a table that deals other cards than it has, or too many of them."""
+
 MIN_ROUNDS: Final = 2
 """After this many rounds a table has shown that it knows the order of draws: then its deck ends where draws end."""
 
@@ -159,7 +162,7 @@ class DrivenGame:
             for other in self.players:  # a player who is gone is no drawer
                 await other.require_one_answer_each()
             is_refused, count = failed.failure.clause in REFUSED_DRAW_CLAUSES, self.game.drawn_count
-            if is_refused and self.game.departed_seats:
+            if self.game.departed_seats and (is_refused or failed.failure.clause in WRONG_DECK_CLAUSES):
                 failed.amend(clause="oldmaid-9.2")
             elif is_refused and (drawer := await self._find_drawer()) not in {None, player}:
                 found = f"an error to {player.nick!r}, and a card for {drawer.nick!r}"
