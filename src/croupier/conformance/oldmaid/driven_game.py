@@ -164,6 +164,9 @@ class DrivenGame:
             is_refused, count = failed.failure.clause in REFUSED_DRAW_CLAUSES, self.game.drawn_count
             if self.game.departed_seats and (is_refused or failed.failure.clause in WRONG_DECK_CLAUSES):
                 failed.amend(clause="oldmaid-9.2")
+            elif is_refused and await self._draws_without_pairs(player):
+                found, expected = f"an error to {player.nick!r} as long as it had a pair", "a card: pairs may be kept"
+                raise Failed("oldmaid-5.8", found, expected, got=failed.failure.got) from None
             elif is_refused and (drawer := await self._find_drawer()) not in {None, player}:
                 found = f"an error to {player.nick!r}, and a card for {drawer.nick!r}"
                 raise Failed("oldmaid-4.3", found, f"a card for {player.nick!r}, the next in the list") from None
@@ -173,6 +176,14 @@ class DrivenGame:
                 found = f"a deck of {count} cards: after them nobody can draw"
                 raise Failed("oldmaid-4.1", found, f"one of {CARD_COUNT}", got=failed.failure.got) from None
             raise
+
+    async def _draws_without_pairs(self, player: ScriptedPlayer) -> bool:
+        """Discard the pairs of a player, without the referee; return whether there were any and it then gets a card."""
+        hand = self.hand(player)
+        pairs = [(card, card + 1) for card in hand if not card % 2 and card + 1 in hand]
+        for first, second in pairs:
+            await _is_accepted(player, Discard((to_wire(first), to_wire(second)), "false"))
+        return bool(pairs) and await _is_accepted(player, Draw())
 
     async def _find_drawer(self) -> ScriptedPlayer | None:
         """Let all players draw in turn, without the referee, until one gets a card; return that one, None if none."""
