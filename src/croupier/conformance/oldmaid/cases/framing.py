@@ -205,14 +205,14 @@ async def _strings_for_numbers(context: TableContext) -> None:
 DRAW: Final = _encode(Draw())
 SPACED_DRAW: Final = b' \r\n\t{ "cmd"\n:\t"draw" }  \n\n'
 PADDED_DRAW: Final = b'{"cmd": "draw", "padding": "' + 16_000 * b"x" + b'"}\n'
-DRAW_WITH_KEYS: Final = b'{"cmd": "draw", "what": {"is": ["this", 7, null]}, "nick": "nobody"}\n'
+DRAW_WITH_KEYS: Final = b'{"what": {"is": ["this", 7, null]}, "cmd": "draw", "nick": "nobody"}\n'
 
 for clause, slug, title, data, piece_bytes in (
     ("1.3", "white-space", "There may be any white space between messages, and in them", SPACED_DRAW, 0),
     ("1.3", "no-line-end", "A message is complete without a line end", DRAW, 0),
     ("1.3", "escapes", "Strings may be escaped", b'{"\\u0063md": "dr\\u0061w"}\n', 0),
     ("1.4", "in-threes", "A message may arrive in small pieces", DRAW + b"\n", 3),
-    ("2.1", "unknown-keys", "Unknown keys are ignored", DRAW_WITH_KEYS, 0),
+    ("2.1", "unknown-keys", "Unknown keys are ignored, before and after cmd", DRAW_WITH_KEYS, 0),
 ):
     CASES.add(clause, slug, title)(partial(_draw_in_form, f"oldmaid-{clause}", data, piece_bytes))
 for clause, slug, title, data in (
