@@ -62,7 +62,10 @@ async def _single_player_waits(context: TableContext) -> None:
 async def _silence_before_start(context: TableContext) -> None:
     await context.learn_table_size()
     players = [await context.join_player() for _ in range(context.table_size - 1)]
-    await asyncio.gather(*(player.require_silence("oldmaid-3.2") for player in players))
+    received = await asyncio.gather(*(player.receive(QUIET_SECONDS) for player in players))
+    if early := [one for one in received if one is not None]:
+        is_game = len(early) > 1 and len({one.data for one in early}) == 1
+        raise early[0].failure("oldmaid-3.10" if is_game else "oldmaid-3.2", "nothing, for the table waits for more")
     await context.start_game_with(players)
 
 
