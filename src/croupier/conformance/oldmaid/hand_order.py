@@ -1,27 +1,38 @@
 """The order of a player's hand, as far as the cards show it that are picked from it (oldmaid-7.8)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from croupier.core.referee import Party
-from croupier.rooms.oldmaid.cards import WireCard
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, WireCard
 from croupier.rooms.oldmaid.wire import Discard, Message, Pick, Reply
 
 MAX_P_VALUE: Final = 1e-6
-"""Cards that come in the order of their receipt by at most this chance are not at random places."""
+"""Cards that come in one of the orders by at most this chance are not at random places."""
+
+SORT_KEYS: Final[Sequence[Callable[[WireCard], Any]]] = (
+    lambda card: CARD_NUMBERS[card],
+    lambda card: (card[1], CARD_NUMBERS[card]),
+    lambda card: card,
+    lambda card: card[::-1],
+)
+"""The orders in which programs sort hands: by value or by suit, as in the pack or as text."""
 
 
 class PickedCard(NamedTuple):
-    """A card picked from a hand of `num_cards` cards at a position; it was received as number `received_as`."""
+    """A card picked from a hand of `num_cards` cards at a position.
+
+    `places` are its positions in the order of receipt, and in the orders of `SORT_KEYS`.
+    """
 
     position: int
-    received_as: int
+    places: Sequence[int]
     num_cards: int
 
 
 class HandOrder:
-    """The cards of one player in the order in which it has received them.
+    """The cards of one player, in the order in which it has received them.
 
     `first_picked` is the first card that was picked from a hand of several. Later ones depend on it, because the others
     stay where they are.
@@ -43,17 +54,22 @@ class HandOrder:
                 self._cards = [card for card in self._cards if card not in cards]
             case Reply(card=tuple(card)) if sender == nick and card in self._cards:
                 if self.first_picked is None and len(self._cards) > 1:
-                    self.first_picked = PickedCard(self._position, self._cards.index(card), len(self._cards))
+                    orders = [self._cards, *(sorted(self._cards, key=key) for key in SORT_KEYS)]
+                    places = [order.index(card) for order in orders]
+                    self.first_picked = PickedCard(self._position, places, len(self._cards))
                 self._cards.remove(card)
 
 
 def is_in_order(picked: Sequence[PickedCard]) -> bool:
-    """Whether all these cards, of one game each, have come in the order of receipt, or all in its reverse."""
-    return all(one.position == one.received_as for one in picked) or all(
-        one.position == one.num_cards - 1 - one.received_as for one in picked
+    """Whether all these cards, of one game each, have come in the same one of the orders, or in its reverse."""
+    return any(
+        all(one.places[order] == (one.num_cards - 1 - one.position if is_reversed else one.position) for one in picked)
+        for order in range(1 + len(SORT_KEYS))
+        for is_reversed in (False, True)
     )
 
 
-def chance_of_order(picked: Iterable[PickedCard]) -> float:
-    """The probability that cards at random places come in one order."""
-    return 1 / prod(one.num_cards for one in picked)
+def chance_of_order(picked: Sequence[PickedCard]) -> float:
+    """The probability that cards at random places come in one of the orders, or in its reverse; at most 1."""
+    orders = 2 * (1 + len(SORT_KEYS))
+    return min(1.0, orders / prod(one.num_cards for one in picked))

@@ -137,7 +137,7 @@ async def _hand_in_random_order(context: PlayerContext) -> None:
         if not is_in_order(picked):
             return
         if chance_of_order(picked) <= MAX_P_VALUE:
-            found = f"in each of {len(picked)} games the card at the position in which it was received"
+            found = f"the cards in one order in all {len(picked)} games: that of their receipt, or a sorted one"
             raise Failed("oldmaid-7.8", found, "every card at a random place, or a shuffled hand")
         if salt < MAX_GAMES:
             await share_game(context, 2, salt % 2, salt=2 + salt)
