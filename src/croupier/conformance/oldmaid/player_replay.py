@@ -66,6 +66,8 @@ RIGHT_NEIGHBOUR: Final = "the right neighbour"
 """The name of the right neighbour as a listener, which the player must not call before the left one."""
 
 OUT_VALUE: Final = {"result": "out"}
+OUT_CLAUSE: Final = "oldmaid-7.9"
+"""The answer of a player without cards, and its clause."""
 
 SETTLE_SECONDS: Final = 0.05
 """The pause before a message on another connection, so that the program can process the last one."""
@@ -254,6 +256,8 @@ class PlayerReplay:
                 received = connection.received.popleft()
                 if received.json_object.get("cmd") not in {"status", "draw"}:
                     clause = surplus_clause(self._transcript, received)
+                    if OUT_VALUE in self._last_received.values() and received.json_object.get("cmd") == "offer":
+                        clause = OUT_CLAUSE
                     raise received.failure(clause, "nothing more", f"also {received.text} to {name!r}")
 
     # Events.
