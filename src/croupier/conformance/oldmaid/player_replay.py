@@ -87,6 +87,9 @@ RETRY_SECONDS: Final = 5.0
 ODD_RANK: Final = 30
 """How many lines an odd transcript counts more than a plain one."""
 
+REFUSAL_CLAUSE: Final = "oldmaid-8.1"
+"""The clause of a player that refuses a right request because it has refused another one before it."""
+
 PREMISES: Final = {"oldmaid-7.12": "oldmaid-7.5", "oldmaid-7.16": "oldmaid-7.5"}
 """Clauses whose cases come after those of another clause: a player that keeps the cards that it gives is never out."""
 
@@ -428,6 +431,8 @@ class PlayerReplay:
     def _other_message_clause(self, entry: ReplayLine, received: ReceivedMessage) -> str:
         """Return the clause that is violated by another message than that of a line."""
         wanted, found = entry.wanted.get("cmd"), received.json_object
+        if found.get("result") == "error" == self._last_received.get(entry.peer, {}).get("result"):
+            return REFUSAL_CLAUSE
         is_repeated = self._last_received.get(entry.peer) == found
         if (wanted, found.get("cmd")) == ("offer", "your_turn"):
             is_repeated = False  # it has the turn to offer, and passes on the turn to draw
