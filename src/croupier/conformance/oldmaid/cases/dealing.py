@@ -260,7 +260,8 @@ async def _last_cards_claim(context: TableContext) -> None:
         refused_draw = failed
     await player.send(Status(), is_judged=False)
     answer = await player.receive_answer("oldmaid-6.5")
-    if isinstance(answer.message, Standing) and player.nick in answer.message.outside:
+    standing = answer.message
+    if isinstance(standing, Standing) and player.nick in {*standing.outside} - {*standing.inside}:
         if refused_draw is None:
             raise answer.failure("oldmaid-5.10", f"{player.nick} in the game")
         refused_draw.amend(clause="oldmaid-5.10")  # that player cannot draw because it is out
