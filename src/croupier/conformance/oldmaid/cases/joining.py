@@ -23,6 +23,9 @@ CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=Tru
 CONSEQUENCE_RANK: Final = 2
 """A port stays taken also where the table does not notice that players are gone, of which there are other cases."""
 
+ADDRESS_RANK: Final = -2
+"""A table that has a wrong address of a player may find it taken by another one: that shows first."""
+
 FREE_TRIES: Final = 10
 """How often a port is named again until the table has noticed that all players of a game are gone."""
 
@@ -95,7 +98,7 @@ CASES.add("10.1", "form", "njaal: the list is an array")(
 )
 
 
-@CASES.add("3.4", "addresses", "A player is listed with the address of its connection")
+@CASES.add("3.4", "addresses", "A player is listed with the address of its connection", rank=ADDRESS_RANK)
 async def _listed_addresses(context: TableContext) -> None:
     driven_game = await context.start_game()
     for player in driven_game.players:
