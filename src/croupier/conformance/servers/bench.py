@@ -60,7 +60,11 @@ LEAVING_TRIES: Final = 2
 """A server that ends this often when a client leaves always does."""
 
 MAX_SLOW_TRIES: Final = 30
-"""How often a case is played slowly to find the message that a wrong answer belongs to: the cards may prevent it."""
+MAX_SLOW_SECONDS: Final = 10.0
+"""How often, and for how long, a case is played slowly to find the message that a wrong answer belongs to.
+
+The cards may prevent it, and a case may take hundreds of games.
+"""
 
 MAX_ROUNDS_ALONE: Final = 4
 """How many times as many clients as have played at once play alone before playing at once is what makes them fail."""
@@ -205,13 +209,15 @@ class HouseBench(Bench):
         """Return a conversation in which the house answers a message that requires no answer.
 
         Such an answer may arrive after the next message, which then seems to be the one with the wrong answer: play
-        the case slowly. Returns None if there is no such conversation.
+        the case slowly. Returns None if there is no such conversation, or none is found in time.
         """
-        for later in range(number, number + MAX_SLOW_TRIES):
-            probes = await self._try(case, later, is_patient=False, grace=self._conversations.slow_grace)
-            found = probes[-1]
-            if found.fault is not None:
-                return None if _answers_one_of_two(found.conversation.lines) else found
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MAX_SLOW_SECONDS):
+                for later in range(number, number + MAX_SLOW_TRIES):
+                    probes = await self._try(case, later, is_patient=False, grace=self._conversations.slow_grace)
+                    found = probes[-1]
+                    if found.fault is not None:
+                        return None if _answers_one_of_two(found.conversation.lines) else found
         return None
 
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
