@@ -238,6 +238,14 @@ STATES: Final = (
         decks="5o 4c 7e 6b / 6o 5c 6e 7b / 1o 5o 5c 6e 7b",
     ),
     ClientTestState(
+        "wins-double",
+        "The client has seven and a half and the bank has not: the gain is twice the bet",
+        "sevenhalf-5.6",
+        after_game(lambda game: game.net > 0 and total(client_cards(game.state)) == TARGET_HALVES),
+        "the client never won with seven and a half",
+        decks="so 7o 5c 6e / so 7o 5c 6e",
+    ),
+    ClientTestState(
         "level",
         "Both have seven and a half: the gain is nothing",
         "sevenhalf-5.7",
