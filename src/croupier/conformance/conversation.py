@@ -20,8 +20,10 @@ from croupier.core.spans import Span, SpanReader
 FIRST_SECTION: Final = "1.2"
 STREAM_SECTION: Final = "1.3"
 MESSAGE_SECTION: Final = "2.1"
+LEAVING_SECTION: Final = "8.1"
 GOODBYE_SECTION: Final = "8.2"
-"""The clauses of every room on who sends first, where messages are cut, what a message is, and goodbyes of a house."""
+"""The clauses of every room on who sends first, where messages are cut, what a message is, how a client leaves, and
+goodbyes of a house."""
 
 MIN_CODE_BYTES: Final = 3
 """The length of the shortest code of a message."""

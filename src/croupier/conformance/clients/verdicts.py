@@ -1,6 +1,7 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
 from collections.abc import Sequence
+from itertools import dropwhile
 from typing import Any
 
 from croupier.conformance.clients.cases import CaseKind
@@ -9,6 +10,7 @@ from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.test_server import ConversationEnd, Decision
 from croupier.conformance.conversation import (
     FIRST_SECTION,
+    LEAVING_SECTION,
     MESSAGE_SECTION,
     UNFINISHED_MESSAGE,
     Conversation,
@@ -16,7 +18,7 @@ from croupier.conformance.conversation import (
     Fault,
 )
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import likely_cause, message_code
+from croupier.conformance.diagnosis.causes import is_error, likely_cause, message_code
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
@@ -56,13 +58,19 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
 
 
 def _rest_after_goodbye(observation: ClientObservation) -> Attempt | None:
-    """The result of a client that sends more bytes with its goodbye, None if it does not."""
-    line = _last_line(observation)
-    rest = b"" if observation.server.was_reset else observation.conversation.unread(CLIENT)
-    if line is None or not rest or line.message not in observation.test_data.room.final_messages:
+    """The result of a client that sends more with its goodbye than errors and other goodbyes, None if it does not."""
+    goodbyes = observation.test_data.room.final_messages
+    said = (line for line in observation.conversation.lines if line.side == CLIENT)
+    ending = [*dropwhile(lambda line: line.message not in goodbyes, said)]
+    if not ending:
         return None
-    clause, found = observation.test_data.clause(MESSAGE_SECTION), f"{line.message} and {_text(rest)}"
-    return _failed(observation, clause, f"nothing after {line.message}", found, got=line.data + rest)
+    later = [line.data for line in ending if line.message not in goodbyes and not is_error(line.message)]
+    rest = b"".join(later) + (b"" if observation.server.was_reset else observation.conversation.unread(CLIENT))
+    if not rest:
+        return None
+    clause = observation.test_data.clause(LEAVING_SECTION if later else MESSAGE_SECTION)
+    goodbye, found = ending[0], f"{ending[0].message} and {_text(rest)}"
+    return _failed(observation, clause, f"nothing after {goodbye.message}", found, got=goodbye.data + rest)
 
 
 def _has_met(observation: ClientObservation, baseline: ClientObservation, decision: Decision) -> bool:
