@@ -254,8 +254,7 @@ def has_divided_rooms(room_configs: Sequence[RoomConfig], server_config: ServerC
 async def _open_house(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    log, observers, tls_context, shared_store, _, promises, counts, first_peer, _, node = context
-    room = room_config.room
+    room, log, node = room_config.room, context.log, context.node
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
     new_session = room.house(room_config.settings, timeouts, server_config.strict)
@@ -270,13 +269,13 @@ async def _open_house(
 
             holder = AccountHolder(node.name, node.process)
         recorder = await open_recorder(
-            shared_store,
+            context.shared_store,
             room,
             room_config.settings,
             log,
             journal=journal,
             identify_by=server_config.accounts,
-            promises=promises,
+            promises=context.promises,
             holder=holder,
         )
         if (purses := recorder.purses) is not None:
@@ -292,21 +291,21 @@ async def _open_house(
         Hall(make_session, dealers, timeouts.shortest),
         partial(room.codec, server_config.strict, room_config.settings),
         log,
-        observers=observers,
+        observers=context.observers,
         limits=server_config.limits,
         refusal=room.refusal_messages,
-        hosts=counts,
-        first_peer=first_peer,
+        hosts=context.counts,
+        first_peer=context.first_peer,
     )
     try:
-        addresses = [await endpoint.listen(server_config.host, room_config.port, tls_context)]
+        addresses = [await endpoint.listen(server_config.host, room_config.port, context.tls_context)]
     except BaseException:
         if recorder is not None:
             await recorder.close()
         raise
     if room_config.document_port is not None:
         try:
-            addresses.append(await endpoint.listen(server_config.host, room_config.document_port, tls_context))
+            addresses.append(await endpoint.listen(server_config.host, room_config.document_port, context.tls_context))
         except OSError as error:
             log.warning("document port unavailable", reason=str(error))
     return endpoint, addresses
@@ -327,8 +326,7 @@ async def _open_oldmaid(
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
-    log, observers, tls_context, shared_store, _, promises, *_ = context
-    settings = room_config.settings
+    settings, log, node = room_config.settings, context.log, context.node
     settings.check()
     codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)
     endpoint_options: Any = {"limits": server_config.limits, "refusal": [TABLE_FULL]}
@@ -336,12 +334,10 @@ async def _open_oldmaid(
     if _journal_mode(room_config, server_config) == "off":
         dealers = make_dealers(room_config.room, seeds.with_secret())
         house = House(settings, dealers, idle=server_config.idle_seconds)
-        table = SharedEndpoint(house, codec, log, observers=observers, **endpoint_options)
-        return table, [await table.listen(server_config.host, room_config.port, tls_context)]
+        table = SharedEndpoint(house, codec, log, observers=context.observers, **endpoint_options)
+        return table, [await table.listen(server_config.host, room_config.port, context.tls_context)]
     from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
     from croupier.recording.oldmaid_journal import OldMaidJournal, open_journal
-
-    node = context.node
 
     async def load(table: DurableTableEndpoint) -> tuple[House, OldMaidJournal]:
         """Rebuild the house from its journal."""
@@ -358,8 +354,8 @@ async def _open_oldmaid(
             table.observers(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
         return house, journal
 
-    async with shared_store.open_for(room_config.room.name, shared=node is not None) as store:
-        options = {"observers": observers, "promises": promises, **endpoint_options}
+    async with context.shared_store.open_for(room_config.room.name, shared=node is not None) as store:
+        options = {"observers": context.observers, "promises": context.promises, **endpoint_options}
         if node is None:
             durable = DurableTableEndpoint(store, codec, log, **options)
             durable.open_house(*await load(durable))
@@ -368,7 +364,7 @@ async def _open_oldmaid(
 
             durable = table = DividedTable(node, load, store, codec, log, **options)
             await table.join()
-        return durable, [await durable.listen(server_config.host, room_config.port, tls_context)]
+        return durable, [await durable.listen(server_config.host, room_config.port, context.tls_context)]
 
 
 type RoomOpener = Callable[[RoomConfig, ServerConfig, RoomContext], Awaitable[tuple[OpenRoom, Sequence[Address]]]]
