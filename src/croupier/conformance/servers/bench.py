@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 from random import Random
 from typing import Final
 
@@ -200,7 +200,7 @@ class HouseBench(Bench):
                 attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
             )
             return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
-        if attempt.steps and _answers_one_of_two(attempt.dialogue):
+        if attempt.steps and _has_unanswered(attempt.dialogue):
             probe = await self._find_earlier_fault(case, number)
             return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
         return attempt
@@ -208,8 +208,9 @@ class HouseBench(Bench):
     async def _find_earlier_fault(self, case: HouseServerCase, number: int) -> ScriptedClient | None:
         """Return a conversation in which the house answers a message that requires no answer.
 
-        Such an answer may arrive after the next message, which then seems to be the one with the wrong answer: play
-        the case slowly. Returns None if there is no such conversation, or none is found in time.
+        Such an answer may arrive after the next message, which then seems to be the one with the wrong answer, or even
+        with a right one, until the conversation has gone on for a while: play the case slowly. Returns None if there is
+        no such conversation, or none is found in time.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(MAX_SLOW_SECONDS):
@@ -518,6 +519,12 @@ def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bo
     """Whether the client itself has needed tolerance: then the strict judge proves nothing about the house."""
     wrong = [[fault.verdict.violation.clause for fault in judge.faults_of(CLIENT)] for judge in (tolerant, strict)]
     return bool(tolerant.tolerated(CLIENT)) or wrong[0] != wrong[1]
+
+
+def _has_unanswered(dialogue: Sequence[DialogueLine]) -> bool:
+    """Whether the last message is the house's, and two were sent somewhere before it without an answer between them."""
+    sides = [line.side for line in dialogue]
+    return sides[-1:] == [HOUSE] and (CLIENT, CLIENT) in pairwise(sides)
 
 
 def _answers_one_of_two(dialogue: Sequence[DialogueLine]) -> bool:
