@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -47,7 +48,7 @@ class LocalHouses:
     """Opens houses, which join `group`, and ends them.
 
     `on_shown`, if it is set before a house is opened, is called with the number of the house and what it shows from now
-    on; `on_superseded` with the number of a house that another server has taken over.
+    on, also while it is being opened; `on_superseded` with the number of a house that another server has taken over.
     """
 
     def __init__(
@@ -150,13 +151,9 @@ class LocalHouses:
             journal=journal,
             promises=self._promises,
             views=self._group.views,
-            on_shown=None if self.on_shown is None else lambda changes: self._shown(number, changes),
+            on_shown=None if self.on_shown is None else partial(self.on_shown, number),
             on_superseded=lambda: self._superseded(number),
         )
-
-    def _shown(self, number: int, changes: Mapping[Guid, ShownTable | None]) -> None:
-        if number in self._running and self.on_shown is not None:
-            self.on_shown(number, changes)
 
     def _superseded(self, number: int) -> None:
         if number in self._running and self.on_superseded is not None:
