@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from time import monotonic, time
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -16,7 +16,7 @@ from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.server_url import room_address
 from croupier.clients.tls import TlsOptions
 from croupier.core.room import HouseRoom, Room
-from croupier.load.plan import HoldemOptions, OldMaidOptions, Plan
+from croupier.load.plan import HoldemOptions, Load, OldMaidOptions, Plan
 from croupier.net.outgoing import check_server
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 
@@ -33,9 +33,6 @@ PLAYERS = Group("Players", sort_key=2)
 CHEAP_BOTS: Final = {"kuhn": "random", "sevenhalf": "book", "blackjack": "book", "holdem": "caller", "oldmaid": "first"}
 """The bots that play by default: those that need little processor time."""
 
-ARRIVALS_PER_SECOND: Final = 500
-"""How many players arrive in a second, unless --ramp-seconds says otherwise."""
-
 PLAIN_INTERVAL_SECONDS: Final = 5.0
 """The time between two lines of progress where standard error is no terminal."""
 
@@ -43,46 +40,15 @@ TOO_BUSY_STATUS: Final = 2
 
 
 @dataclass(frozen=True)
-class LoadOptions:
-    """How many players play, how often they act, and for how long."""
-
-    players: int = 10
-    """Number of players, each with a connection of its own."""
-
-    seconds: float = 10.0
-    """Seconds to measure."""
-
-    rate: float | None = None
-    """Open loop: acts per second of each player, due at random times that do not wait for the server. Without it the
-    loop is closed: a player acts when the last act is answered."""
+class LoadOptions(Load):
+    """The load, the bot, and how the result is written."""
 
     total_rate: float | None = None
     """Open loop, with this many acts per second of all players together."""
 
-    games: int = 100
-    """Games after which a player leaves and comes again. Old Maid: always 1."""
-
     bot: str | None = None
     """Bot that plays: a built-in one (`croupier play ROOM --bot help` lists them), or FILE.py:CLASS. [default: a cheap
     one]"""
-
-    answer_seconds: float = 10.0
-    """Seconds to wait for an answer, and for a connection."""
-
-    ramp_seconds: float | None = None
-    """Seconds in which the players arrive one after another. [default: 500 players a second]"""
-
-    warmup_seconds: float = 0.0
-    """Seconds to play before the measurement begins."""
-
-    processes: int = 1
-    """Number of processes of the generator."""
-
-    seed: int = 1
-    """Seed of the bots and of the times at which acts are due."""
-
-    strict: bool = False
-    """Count as errors what the protocol only tolerates."""
 
     out: Path | None = None
     """File for the histograms: a log in format V2 of HdrHistogram."""
@@ -105,23 +71,17 @@ class LoadOptions:
             raise ValueError(
                 f"found --processes {self.processes}; allowed: 1 to {crews}, as players of a table share one"
             )
+        load = {each.name: getattr(self, each.name) for each in fields(Load)}
+        if self.total_rate is not None:
+            load["rate"] = self.total_rate / self.players
         return Plan(
-            room.name,
-            server,
-            self._contestant(room),
-            options,
-            self.tls,
-            players=self.players,
-            seconds=self.seconds,
-            rate=self.rate if self.total_rate is None else self.total_rate / self.players,
-            games=self.games,
+            room_name=room.name,
+            server=server,
+            bot=self._contestant(room),
+            options=options,
+            tls=self.tls,
             table_players=table_players,
-            answer_seconds=self.answer_seconds,
-            ramp_seconds=self.players / ARRIVALS_PER_SECOND if self.ramp_seconds is None else self.ramp_seconds,
-            warmup_seconds=self.warmup_seconds,
-            seed=self.seed,
-            strict=self.strict,
-            processes=self.processes,
+            **load,
         )
 
     def _contestant(self, room: Room) -> Contestant:

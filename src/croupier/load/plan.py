@@ -13,6 +13,9 @@ from croupier.rooms import ROOMS
 from croupier.rooms.holdem.wire import Dialect as HoldemDialect
 from croupier.rooms.oldmaid.wire import Dialect as OldMaidDialect
 
+ARRIVALS_PER_SECOND: Final = 500
+"""How many players arrive in a second by default."""
+
 FIRST_DELAY_SECONDS: Final = 0.1
 MAX_DELAY_SECONDS: Final = 2.0
 """A player that was interrupted waits before it comes again; the delay doubles with each failure, up to the maximum."""
@@ -35,15 +38,47 @@ class OldMaidOptions:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Load:
+    """How many players play, how often they act, and for how long."""
+
+    players: int = 10
+    """Number of players, each with a connection of its own."""
+
+    seconds: float = 10.0
+    """Seconds to measure."""
+
+    rate: float | None = None
+    """Open loop: acts per second of each player, due at random times that do not wait for the server. Without it the
+    loop is closed: a player acts when the last act is answered."""
+
+    games: int = 100
+    """Games after which a player leaves and comes again. Old Maid: always 1."""
+
+    answer_seconds: float = 10.0
+    """Seconds to wait for an answer, and for a connection."""
+
+    ramp_seconds: float | None = None
+    """Seconds in which the players arrive one after another. [default: 500 players a second]"""
+
+    warmup_seconds: float = 0.0
+    """Seconds to play before the measurement begins."""
+
+    processes: int = 1
+    """Number of processes of the generator."""
+
+    seed: int = 1
+    """Seed of the bots and of the times at which acts are due."""
+
+    strict: bool = False
+    """Count as errors what the protocol only tolerates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Load):
     """The load on one server. It can be pickled: every process of the generator gets it.
 
-    `server` is HOST:PORT, or the URL of a hold'em server. `rate` is the number of acts per second of each player in the
-    open loop; None is the closed loop, in which a player acts when the last act is answered. Players leave after
-    `games` games, and come again. `table_players` players share a table, in rooms with tables for several players.
-    `answer_seconds` is the time that the server has for an answer. The players arrive one after another during the
-    first `ramp_seconds`. What happens in the first `warmup_seconds` is not measured; `seconds` begin after them.
-    `options` are those of the room's clients.
+    `server` is HOST:PORT, or the URL of a hold'em server. `options` are those of the room's clients. `table_players`
+    players share a table, in rooms with tables for several players.
     """
 
     room_name: str
@@ -51,17 +86,7 @@ class Plan:
     bot: Contestant
     options: Any
     tls: TlsOptions
-    players: int = 10
-    seconds: float = 10.0
-    rate: float | None = None
-    games: int = 100
     table_players: int = 1
-    answer_seconds: float = 10.0
-    ramp_seconds: float = 0.0
-    warmup_seconds: float = 0.0
-    seed: int = 1
-    strict: bool = False
-    processes: int = 1
 
     @property
     def room(self) -> Room:
@@ -72,7 +97,8 @@ class Plan:
         """The numbers of the players of a process. The players of a table are in one process.
 
         >>> from croupier.clients.contestants import Contestant
-        >>> plan = Plan("oldmaid", ":1", Contestant("oldmaid", "first", "built-in", "first"), None, TlsOptions(),
+        >>> bot = Contestant("oldmaid", "first", "built-in", "first")
+        >>> plan = Plan(room_name="oldmaid", server=":1", bot=bot, options=None, tls=TlsOptions(),
         ...     players=10, table_players=4, processes=2)
         >>> plan.share(0), plan.share(1)
         (range(0, 4), range(4, 10))
@@ -83,7 +109,8 @@ class Plan:
 
     def arrival(self, player: int) -> float:
         """The time after the start at which a player arrives, in seconds; those of a table arrive together."""
-        return self.ramp_seconds * (player - player % self.table_players) / self.players
+        ramp_seconds = self.players / ARRIVALS_PER_SECOND if self.ramp_seconds is None else self.ramp_seconds
+        return ramp_seconds * (player - player % self.table_players) / self.players
 
     def tables(self, numbers: range) -> Iterator[range]:
         """Yield the numbers of the players of each table, of those of a process."""
