@@ -6,17 +6,14 @@ from time import sleep
 import pytest
 
 from croupier.conformance.timeouts import (
-    ANSWER_FACTOR,
     FIRST_ANSWER_SECONDS,
     MAX_SILENCES,
-    MAX_TIMEOUT_FACTOR,
     MIN_REDUCED_SECONDS,
     MUTE_SECONDS,
     SLOWEST_ANSWER_FACTOR,
     TICK_SECONDS,
     AnswerTimeout,
     StallTolerantTimeout,
-    cancel_tasks,
     wait_first,
 )
 
@@ -109,30 +106,3 @@ def test_nothing_is_done_when_the_time_is_over() -> None:
         assert waiting.cancelled()
 
     asyncio.run(main())
-
-
-def test_cancelled_tasks_have_ended() -> None:
-    async def main() -> list[str]:
-        ended: list[str] = []
-
-        async def end_slowly() -> None:
-            try:
-                await asyncio.Event().wait()
-            finally:
-                await asyncio.sleep(0)
-                ended.append("cleaned up")
-
-        tasks = [asyncio.create_task(end_slowly()) for _ in range(2)]
-        await asyncio.sleep(0)
-        await cancel_tasks(tasks)
-        return ended
-
-    assert asyncio.run(main()) == ["cleaned up", "cleaned up"]
-
-
-def test_a_program_that_owes_many_answers_has_time_for_all_of_them() -> None:
-    timeout = AnswerTimeout(1.5)
-    timeout.record_answer(0.06)
-    assert timeout.for_answers(1) == 1.5
-    assert timeout.for_answers(50) == pytest.approx(ANSWER_FACTOR * 50 * 0.06)
-    assert timeout.for_answers(1000) == MAX_TIMEOUT_FACTOR * 1.5

@@ -14,9 +14,9 @@ from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone, inapplicable
-from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT
+from croupier.net.event_loop import cancel_all
 
 MAX_RESTARTS: Final = 25
 """A server that has died this often is not started again."""
@@ -101,7 +101,7 @@ class CaseRunner:
             if not self.stopped_reason and (waiting or beside or running):
                 self.stopped_reason = "as many cases have failed as --max-failures allows; the others were not run"
         finally:
-            await cancel_tasks(running)
+            await cancel_all(*running)
 
     def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
         """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
@@ -163,7 +163,7 @@ class CaseRunner:
         again = [case for case, result in finished if result.failure is not None] + [*running.values()]
         is_alone = len(finished) == 1 and not running
         has_written = bool(self._server.program.stderr)
-        await cancel_tasks(running)
+        await cancel_all(*running)
         running.clear()
         if not self._restarts:
             self._server.leaving_cause = await self._bench.find_leaving_cause()

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Iterable, Set
+from collections.abc import Awaitable, Set
 from statistics import median
 from types import TracebackType
 from typing import Any, Final, Self
 
+from croupier.net.event_loop import cancel_all
 from croupier.net.timer import Timer
 
 FIRST_ANSWER_SECONDS: Final = 0.75
@@ -159,12 +160,4 @@ async def wait_first(*awaited: Awaitable[Any], seconds: float | None = None) -> 
         done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         return done
     finally:
-        await cancel_tasks(tasks)
-
-
-async def cancel_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:
-    """Cancel tasks, and wait until they have ended."""
-    ending = [*tasks]
-    for task in ending:
-        task.cancel()
-    await asyncio.gather(*ending, return_exceptions=True)
+        await cancel_all(*tasks)

@@ -32,12 +32,12 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite
-from croupier.conformance.timeouts import AnswerTimeout, cancel_tasks, wait_first
+from croupier.conformance.timeouts import AnswerTimeout, wait_first
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
 from croupier.net.endpoint import Endpoint, EndpointLimits
-from croupier.net.event_loop import wait_set
+from croupier.net.event_loop import cancel_all, wait_set
 
 ANSWER_TIMEOUT_SECONDS: Final = 5.0
 """How long a client may take to send what it owes, by default."""
@@ -131,7 +131,7 @@ class HouseClientBench(Bench):
 
     async def close(self) -> None:
         """Cancel the running baselines."""
-        await cancel_tasks(self._baselines.values())
+        await cancel_all(*self._baselines.values())
 
     async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""

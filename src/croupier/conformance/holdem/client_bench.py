@@ -21,10 +21,10 @@ from croupier.conformance.listening import HOST
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
-from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.plural import format_count
+from croupier.net.event_loop import cancel_all
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Join
 
@@ -165,7 +165,7 @@ class ClientCaseRun:
         except TimeoutError:
             return self._judge_timeout()
         finally:
-            await cancel_tasks(tasks)
+            await cancel_all(*tasks)
 
     async def _run_opponent(self, opponent: Opponent, game: str) -> None:
         """Run an opponent from the start or after the delay; it follows the bot to the bot's game.

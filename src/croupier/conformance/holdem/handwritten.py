@@ -23,9 +23,9 @@ from croupier.conformance.holdem.schema import parse_expiry, parse_games, second
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.holdem.table_settings import TURN_SECONDS
 from croupier.conformance.results import Outcome
-from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
+from croupier.net.event_loop import cancel_all
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.observed.state_reader import read_guid
 
@@ -326,7 +326,7 @@ async def long_poll(context: HoldemContext) -> None:
         await context.act(role, game, bet(context.first_call))
         response = await poll
     finally:
-        await cancel_tasks([poll])
+        await cancel_all(poll)
     if response.headers.get("x-game-version") == version:
         context.add_deviation("holdem-9.3", "another version", version, Outcome.CHOICE)
 

@@ -15,13 +15,13 @@ from croupier.conformance.channel.http import ReceivedResponse, RequestReader, S
 from croupier.conformance.holdem.endpoint import basic_auth_header
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.setups import TableSetup
-from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Event, HandFinished
 from croupier.http.auth import QUICK_HASHER, Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Request, encode_headers, settle
+from croupier.net.event_loop import cancel_all
 from croupier.net.stop_listening import stop_listening
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.house import House
@@ -129,7 +129,7 @@ class HoldemTestServer:
         self._is_closed = True
         for writer in self._writers:
             writer.transport.abort()
-        await cancel_tasks(self._connections)
+        await cancel_all(*self._connections)
         self._guard.close()
         await asyncio.sleep(0)  # the sockets are closed in the next iteration of the loop
 

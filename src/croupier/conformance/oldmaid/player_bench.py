@@ -18,8 +18,8 @@ from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRun
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
-from croupier.conformance.timeouts import cancel_tasks
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.net.event_loop import cancel_all
 
 SPACED_SECONDS: Final = 0.1
 """The pause before each message of an experiment."""
@@ -93,7 +93,7 @@ class PlayerBench(Bench):
         try:
             return await self._attempt(case, number, runs)
         finally:
-            await cancel_tasks(task for _, task in runs.values())
+            await cancel_all(*(task for _, task in runs.values()))
 
     async def attempt(
         self,
@@ -130,4 +130,4 @@ class PlayerBench(Bench):
 
     async def close(self) -> None:
         """See `Bench.close`: stop the runs that no case has waited for to the end."""
-        await cancel_tasks(task for _, task in self._shared_runs.values())
+        await cancel_all(*(task for _, task in self._shared_runs.values()))

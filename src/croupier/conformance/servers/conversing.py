@@ -17,10 +17,11 @@ from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
-from croupier.conformance.timeouts import AnswerTimeout, cancel_tasks
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
+from croupier.net.event_loop import cancel_all
 from croupier.net.outgoing import LocalAddressError
 
 QUIET_SECONDS: Final = 0.002
@@ -186,7 +187,7 @@ class Conversations:
         try:
             await asyncio.gather(*conversations)
         finally:
-            await cancel_tasks(conversations)
+            await cancel_all(*conversations)
 
     async def converse_together(self, probes: Sequence[ScriptedClient]) -> None:
         """Let clients converse at the same time, however many they are. Raises TargetGone."""
