@@ -28,7 +28,6 @@ from croupier.core.presentation import Text
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
 from croupier.rooms.oldmaid import ROOM, Options
-from croupier.rooms.oldmaid.wire import Dialect
 
 if TYPE_CHECKING:  # the network client is imported on demand, which keeps --help fast
     from croupier.clients.ring import RingConfig, RingTally
@@ -38,41 +37,22 @@ TABLE = Group("Table", sort_key=2)
 BOT = Group("Bot", sort_key=4)
 
 
-DEFAULT_OPTIONS = Options()
-
-
 @dataclass(frozen=True)
-class PlayerOptions:
+class PlayerOptions(Options):
     """The player, and how it reaches its neighbours."""
 
-    nick: str = DEFAULT_OPTIONS.nick
-    """Nick, 1 to 64 characters."""
+    port: Annotated[int | None, Parameter(name="--announce")] = None
+    """Port that the table announces to the right neighbour. [default: the one of --listen]"""
 
     listen: str | None = None
     """IP:PORT on which to wait for the right neighbour. [default: that of the table connection, a free port]"""
 
-    announce: int | None = DEFAULT_OPTIONS.port
-    """Port that the table announces to the right neighbour. [default: the one of --listen]"""
-
-    pause: float = DEFAULT_OPTIONS.pause
-    """Seconds between accepting an offer and picking, for peers that expect one message per read; 0: no pause."""
-
-    poll_seconds: float = DEFAULT_OPTIONS.poll_seconds
-    """Seconds between status requests once the player has no cards left."""
-
-    retry_seconds: float = DEFAULT_OPTIONS.retry_seconds
-    """Seconds to keep retrying an unreachable player before treating it as gone."""
-
-    dialect: Dialect = DEFAULT_OPTIONS.dialect
-    """Format in which the table lists the players."""
-
-    def to_options(self) -> Options:
-        """Return the options for `Player`. Raises ValueError if one is out of range."""
-        if self.announce is not None and not 0 < self.announce < 65536:
-            raise ValueError(f"found --announce {self.announce}; allowed: 1 to 65535")
+    def check(self) -> None:
+        """Raise ValueError if an option is out of range."""
+        if self.port is not None and not 0 < self.port < 65536:
+            raise ValueError(f"found --announce {self.port}; allowed: 1 to 65535")
         check_positive(poll_seconds=self.poll_seconds)
         check_minimum(0, pause=self.pause, retry_seconds=self.retry_seconds)
-        return Options(self.nick, self.announce, self.pause, self.poll_seconds, self.retry_seconds, self.dialect)
 
     def listen_address(self) -> tuple[str | None, int]:
         """Return host and port to listen on; the host is None for that of the table connection. Raises ValueError."""
@@ -114,7 +94,7 @@ def play_oldmaid(
     from croupier.clients.ring import RingClient, RingConfig
 
     check_minimum(1, games=bot_options.games, bots=bot_options.bots, wait=bot_options.wait)
-    options = player.to_options()
+    player.check()
     host, port = server_address(table, connection)
     ring_config = RingConfig(
         (host, ROOM.port if port is None else port),
@@ -130,11 +110,11 @@ def play_oldmaid(
         luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
 
         def open_seat(notify: Callable[[Text], None]) -> RingSeat:
-            return RingSeat(RingClient(ring_config, options, luck, notify=notify))
+            return RingSeat(RingClient(ring_config, player, luck, notify=notify))
 
         place = format_address(ring_config.table)
         return run(interact(ROOM.load_extra("presenter")(), open_seat, place, plain=person.is_plain()))
-    return _play_bots(ring_config, options, bot_options)
+    return _play_bots(ring_config, player, bot_options)
 
 
 def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: OldMaidBotOptions) -> int:
