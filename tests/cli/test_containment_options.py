@@ -38,7 +38,7 @@ def test_options_become_limits_and_the_flags_that_repeat_them(monkeypatch: pytes
         no_sandbox=True,
     )
     contained = options.containment()
-    assert contained.limits == Limits(memory_bytes=3 << 20, processes=4, written_bytes=5 << 20, cpu_seconds=6)
+    assert contained.limits == Limits(max_memory_mib=3, max_processes=4, max_written_mib=5, max_cpu_seconds=6)
     assert contained.variables == {"A": "b=c", "DATABASE": "here"}
     assert not contained.is_sandboxed
     assert shlex.join(changed_options(options)) == (

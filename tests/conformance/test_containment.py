@@ -30,7 +30,6 @@ from tests.conformance.ports import free_port
 from tests.conformance.test_program import alive, python, said
 from tests.net.raw_client import TIMEOUT_SECONDS
 
-MIB = 1 << 20
 PATIENCE_SECONDS = 60.0
 UNTIL_STOPPED = "import signal; signal.pause()"
 UNSANDBOXED = Containment()
@@ -168,7 +167,7 @@ for number in range(60):
 signal.alarm(60)
 signal.pause()
 """
-    few = limited(containment, Limits(processes=20))
+    few = limited(containment, Limits(max_processes=20))
     program = asyncio.run(run_to_end(bomb, containment=few))
     assert program.status == -signal.SIGKILL
     assert re.fullmatch(r"SIGKILL: it has \d+ processes; allowed: 20", program.end_description)
@@ -183,7 +182,7 @@ for _ in range(40):
     time.sleep(0.01)
 time.sleep(60)
 """
-    program = asyncio.run(run_to_end(hog, containment=limited(containment, Limits(memory_bytes=100 * MIB))))
+    program = asyncio.run(run_to_end(hog, containment=limited(containment, Limits(max_memory_mib=100))))
     assert program.status == -signal.SIGKILL
     assert re.fullmatch(r"SIGKILL: it uses \d+ MiB of memory; allowed: 100 MiB", program.end_description)
 
@@ -194,7 +193,7 @@ def test_reserved_address_space_is_not_memory(containment: Containment) -> None:
     script = (
         f"import mmap, time; reserved = mmap.mmap(-1, 64 << 30, flags={flags}, prot=mmap.PROT_READ); time.sleep(0.5)"
     )
-    program = asyncio.run(run_to_end(script, containment=limited(containment, Limits(memory_bytes=100 * MIB))))
+    program = asyncio.run(run_to_end(script, containment=limited(containment, Limits(max_memory_mib=100))))
     assert program.status == 0, program.end_description
 
 
@@ -208,7 +207,7 @@ for _ in range(5):
         os._exit(0)
 time.sleep(0.7)
 """
-    program = asyncio.run(run_to_end(script, containment=limited(containment, Limits(memory_bytes=150 * MIB))))
+    program = asyncio.run(run_to_end(script, containment=limited(containment, Limits(max_memory_mib=150))))
     assert program.status == 0, program.end_description
 
 
@@ -221,7 +220,7 @@ for number in range(12):
 time.sleep(60)
 """
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        few = limited(containment, Limits(written_bytes=10 * MIB))
+        few = limited(containment, Limits(max_written_mib=10))
         program = asyncio.run(run_to_end(script, folder, containment=few, folder=Path(folder)))
     assert program.status == -signal.SIGKILL
     assert re.fullmatch(r"SIGKILL: it has written \d+ MiB; allowed: 10 MiB", program.end_description)
@@ -240,7 +239,7 @@ for number in range(6):
 time.sleep(60)
 """
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        few = limited(containment, Limits(written_bytes=10 * MIB))
+        few = limited(containment, Limits(max_written_mib=10))
         program = asyncio.run(run_to_end(script, folder, containment=few, folder=Path(folder)))
     assert "has written" in program.end_description
 
@@ -258,7 +257,7 @@ def test_a_sparse_file_is_as_large_as_it_says(containment: Containment, tmp_path
 
 
 def test_a_busy_loop_ends_with_its_processor_time() -> None:
-    program = asyncio.run(run_to_end("while True: pass", containment=Containment(limits=Limits(cpu_seconds=1))))
+    program = asyncio.run(run_to_end("while True: pass", containment=Containment(limits=Limits(max_cpu_seconds=1))))
     assert program.end_description == "SIGXCPU: it has used more processor time than allowed"
 
 

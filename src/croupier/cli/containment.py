@@ -1,36 +1,23 @@
 """Options of the commands that start programs of others: what those programs may do."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from croupier.cli.options import check_minimum
 from croupier.cli.output import print_error
+from croupier.conformance.containment.launch_spec import Limits
 
 if TYPE_CHECKING:
     from croupier.conformance.containment.policy import Containment
 
-MEBIBYTE: Final = 1 << 20
-
 
 @dataclass(frozen=True)
-class ContainmentOptions:
+class ContainmentOptions(Limits):
     """What programs under test may do."""
-
-    max_memory_mib: int = 2048
-    """Memory that a program and its child processes may use, in MiB."""
-
-    max_processes: int = 256
-    """Processes that a program may have."""
-
-    max_written_mib: int = 1024
-    """Data that a program may write to disk, in MiB."""
-
-    max_cpu_seconds: int = 1800
-    """Processor time of each process, in seconds."""
 
     env: Annotated[list[str], Parameter(negative="")] = field(default_factory=list)
     """Environment variable for programs, as NAME=VALUE, or as NAME with its present value. Can be repeated."""
@@ -40,19 +27,15 @@ class ContainmentOptions:
 
     def containment(self, *hidden_folders: Path) -> "Containment":
         """The containment with these options; programs find `hidden_folders` empty. Raises ValueError."""
-        from croupier.conformance.containment.launch_spec import Limits
         from croupier.conformance.containment.policy import Containment
 
-        check_minimum(1, **{name: value for name, value in vars(self).items() if name.startswith("max_")})
-        limits = Limits(
-            memory_bytes=self.max_memory_mib * MEBIBYTE,
-            processes=self.max_processes,
-            written_bytes=self.max_written_mib * MEBIBYTE,
-            cpu_seconds=self.max_cpu_seconds,
-        )
-        variables = dict(map(_variable, self.env))
+        limits = {each.name: getattr(self, each.name) for each in fields(Limits)}
+        check_minimum(1, **limits)
         return Containment(
-            limits=limits, variables=variables, is_sandboxed=not self.no_sandbox, hidden_folders=tuple(hidden_folders)
+            limits=Limits(**limits),
+            variables=dict(map(_variable, self.env)),
+            is_sandboxed=not self.no_sandbox,
+            hidden_folders=tuple(hidden_folders),
         )
 
 

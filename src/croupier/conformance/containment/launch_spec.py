@@ -28,25 +28,28 @@ EXITED: Final = "exited"
 """The first word of each line in the status pipe: followed by the process id, the reason why the program cannot be
 started, the limit that it has exceeded, and its exit status (−signal). The pipe ends with the last process."""
 
-MEMORY_LIMIT_BYTES: Final = 2 << 30
-WRITTEN_LIMIT_BYTES: Final = 1 << 30
-PROCESS_LIMIT: Final = 256
-CPU_LIMIT_SECONDS: Final = 1800
+MEBIBYTE: Final = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """What a program may use together with everything that it starts.
 
-    `memory_bytes` is memory in use, not address space: Go, Java and Node reserve much more than they use.
-    `written_bytes` limits what is written to disk. No file may be larger than that or, if this is more, the memory of
-    the machine. `cpu_seconds` limits each process.
+    Its memory is what is in use, not address space: Go, Java and Node reserve much more than they use. No file may be
+    larger than what may be written or, if this is more, the memory of the machine.
     """
 
-    memory_bytes: int = MEMORY_LIMIT_BYTES
-    processes: int = PROCESS_LIMIT
-    written_bytes: int = WRITTEN_LIMIT_BYTES
-    cpu_seconds: int = CPU_LIMIT_SECONDS
+    max_memory_mib: int = 2048
+    """Memory that a program and its child processes may use, in MiB."""
+
+    max_processes: int = 256
+    """Processes that a program may have."""
+
+    max_written_mib: int = 1024
+    """Data that a program may write to disk, in MiB."""
+
+    max_cpu_seconds: int = 1800
+    """Processor time of each process, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from croupier.conformance.containment.launch_spec import HOME_FOLDER, TEMPORARY_FOLDER, LaunchSpec
+from croupier.conformance.containment.launch_spec import HOME_FOLDER, MEBIBYTE, TEMPORARY_FOLDER, LaunchSpec
 
 MS_RDONLY: Final = 1
 MS_NOSUID: Final = 2
@@ -153,7 +153,7 @@ def build_file_system(spec: LaunchSpec) -> None:
     _set_read_only("/", is_read_only=True, flags=AT_RECURSIVE)
     is_root = os.geteuid() == 0  # root may write to /proc/sys even without privileges
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | (MS_RDONLY if is_root else 0))
-    memory = f"size={spec.limits.memory_bytes // 2}"
+    memory = f"size={spec.limits.max_memory_mib * MEBIBYTE // 2}"
     try:
         _cover_temporary_folder(memory)
     except OSError:  # a kernel before 5.11: the folder is shared with the machine

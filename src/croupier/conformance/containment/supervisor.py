@@ -30,6 +30,7 @@ from croupier.conformance.containment.launch_spec import (
     EXITED,
     FAILED,
     LIMIT,
+    MEBIBYTE,
     PIPE_NAMES,
     STARTED,
     STATUS_PIPE,
@@ -54,7 +55,6 @@ SIGXCPU_GRACE_SECONDS: Final = 5
 """How long a program may run on that ignores SIGXCPU, in seconds of processor time."""
 
 EXEC_FAILED_STATUS: Final = 127
-MEBIBYTE: Final = 1 << 20
 
 
 class Pipes:
@@ -207,12 +207,13 @@ class Supervisor:
         """Yield what exceeds its limit: the predicate of a sentence."""
         limits = self._limits
         pids = [pid for pid, _ in descendants_of(os.getpid())]
-        if len(pids) > limits.processes:
-            yield f"has {len(pids)} processes; allowed: {limits.processes}"
-        if resident_bytes(pids) > limits.memory_bytes and (used := used_bytes(pids)) > limits.memory_bytes:
-            yield f"uses {used // MEBIBYTE:,} MiB of memory; allowed: {limits.memory_bytes // MEBIBYTE:,} MiB"
-        if (written := written_bytes(pids) + self._written_before()) > limits.written_bytes:
-            yield f"has written {written // MEBIBYTE:,} MiB; allowed: {limits.written_bytes // MEBIBYTE:,} MiB"
+        if len(pids) > limits.max_processes:
+            yield f"has {len(pids)} processes; allowed: {limits.max_processes}"
+        max_bytes = limits.max_memory_mib * MEBIBYTE
+        if resident_bytes(pids) > max_bytes and (used := used_bytes(pids)) > max_bytes:
+            yield f"uses {used // MEBIBYTE:,} MiB of memory; allowed: {limits.max_memory_mib:,} MiB"
+        if (written := written_bytes(pids) + self._written_before()) > limits.max_written_mib * MEBIBYTE:
+            yield f"has written {written // MEBIBYTE:,} MiB; allowed: {limits.max_written_mib:,} MiB"
 
     def _written_before(self) -> int:
         """What the processes have written that have ended."""
@@ -262,10 +263,10 @@ def _set_limits(limits: Limits) -> None:
     """Set the limits that the kernel enforces."""
     wanted = {
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: limits.cpu_seconds,
-        resource.RLIMIT_FSIZE: max(limits.written_bytes, _machine_memory_bytes()),
+        resource.RLIMIT_CPU: limits.max_cpu_seconds,
+        resource.RLIMIT_FSIZE: max(limits.max_written_mib * MEBIBYTE, _machine_memory_bytes()),
         resource.RLIMIT_NOFILE: MAX_DESCRIPTORS,
-        resource.RLIMIT_NPROC: _running_threads() + limits.processes * MAX_THREADS_PER_PROCESS,
+        resource.RLIMIT_NPROC: _running_threads() + limits.max_processes * MAX_THREADS_PER_PROCESS,
     }
     for kind, value in wanted.items():
         grace = SIGXCPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU else 0  # the hard limit is SIGKILL
