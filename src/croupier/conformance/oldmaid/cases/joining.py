@@ -213,15 +213,15 @@ async def _port_free_again(context: TableContext) -> None:
     raise answer.failure("oldmaid-3.9", "a player at the port of a player whose game is over")
 
 
-@CASES.add("3.8", "nick-taken", "A nick is taken once in a game, letter by letter")
+@CASES.add("3.8", "nick-taken", "A nick is taken once in a game")
 async def _nick_taken(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
     second = await context.connect_player(first.nick)
     await second.require_refused_join("oldmaid-3.8")
-    other_nick = first.nick.upper()
-    waiting = await context.require_accepted_join("oldmaid-3.8", f"the nick {other_nick!r}, which is free", other_nick)
-    await context.start_game_with([first, *waiting])
+    second.nick = context.new_nick()
+    await second.send(Join(second.nick))
+    await context.start_game_with([first, second])
 
 
 @CASES.add("3.18", "another-nick", "A player whose nick is refused may join with another one")
