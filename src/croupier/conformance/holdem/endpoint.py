@@ -109,7 +109,7 @@ class ServerUnderTest:
     def new_name(self, role: str) -> str:
         """Return a user name that is new on this server, also across runs.
 
-        The first users of two roles whose names look alike have names that look alike.
+        The users of two roles whose names look alike have names that look alike if each role had as many before.
         """
         self._name_counts[role] += 1
         count = self._name_counts[role]

@@ -266,7 +266,8 @@ class HoldemReplay:
             return value
         if not name or not name.isprintable():
             return value
-        new_name = self._context.server.new_name(name)
-        here = new_name if len(name) < LONG_NAME_CHARS else new_name[-len(name) :]
-        user = self._context.users.setdefault(name, ServerUser(here, password))
-        return f"{scheme}{space}{encode_user_pass(user.name, password).decode()}"
+        users = self._context.users
+        if name not in users:
+            new_name = self._context.server.new_name(name)
+            users[name] = ServerUser(new_name if len(name) < LONG_NAME_CHARS else new_name[-len(name) :], password)
+        return f"{scheme}{space}{encode_user_pass(users[name].name, password).decode()}"
