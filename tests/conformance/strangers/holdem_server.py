@@ -73,6 +73,13 @@ def hash_password(salt, password):
     return hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1000)
 
 
+def complete_base64(text):
+    """Return base64 whose end is cut off with as much padding as what is left of it needs."""
+    text = text.rstrip("=")
+    whole = text[:-1] if len(text) % 4 == 1 else text
+    return whole + "=" * (-len(whole) % 4)
+
+
 def read_number(text):
     """Return an integer also for 1.0 and 1e1, as a parser does that has one type for all numbers."""
     number = float(text)
@@ -180,8 +187,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def credentials(self, status):
         scheme, _, text = (self.headers.get("Authorization") or "").partition(" ")
+        text = text.strip()
+        if self.house.options.parser == "loose":
+            text = complete_base64(text)
         try:
-            name, colon, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+            name, colon, password = base64.b64decode(text, validate=True).decode().partition(":")
         except (binascii.Error, ValueError):
             name = colon = password = ""
         if scheme.lower() != "basic" or not colon or not name:
@@ -251,7 +261,8 @@ class Handler(BaseHTTPRequestHandler):
         game = self.house.new_game()
         _, guid = self.house.join(game, user)
         created = self.house.options.created
-        headers = {"Location": f"/games/{game.guid}"} if created in {"location", "game"} else {}
+        slash = "/" if created == "slash" else ""
+        headers = {"Location": f"/games/{game.guid}{slash}"} if created in {"location", "slash", "game"} else {}
         return 201, game.guid if created == "game" else guid, headers
 
     def post_player(self, guid):
@@ -308,12 +319,13 @@ def parse_options(words):
     parser.add_argument("--big-blind-twice", choices=["avoided", "allowed"], default="avoided")
     parser.add_argument("--player-guid", choices=["user", "seat"], default="user")
     parser.add_argument("--guid", choices=["lower", "upper"], default="lower")
-    parser.add_argument("--created", choices=["location", "unnamed", "game", "never"], default="location")
+    parser.add_argument("--created", choices=["location", "slash", "unnamed", "game", "never"], default="location")
     parser.add_argument("--games", choices=["many", "one"], default="many")
     parser.add_argument("--parser", choices=["exact", "loose"], default="exact")
     parser.add_argument("--empty-games", choices=["kept", "removed"], default="kept")
     parser.add_argument("--minimum-raise", choices=["full", "own", "wealth"], default="full")
     parser.add_argument("--short-raises", choices=["add", "single"], default="add")
+    parser.add_argument("--unanswered-raises", choices=["checked", "calls"], default="checked")
     parser.add_argument("--dead-chips", choices=["apart", "joined"], default="apart")
     parser.add_argument("--idle-pots", choices=["one", "none"], default="one")
     parser.add_argument("--idle-turn", choices=["empty", "null"], default="empty")

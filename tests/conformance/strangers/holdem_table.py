@@ -279,6 +279,8 @@ class Game:
             return "less than the amount to call"
         if raised > 0 and others_can_bet and not self.may_raise(one):
             return "the betting is not open to you"
+        if raised > 0 and not others_can_bet and self.options.unanswered_raises == "calls":
+            return ""
         if 0 < raised < self.step and amount < one.wealth:
             return f"a raise of less than {self.step}"
         return ""

@@ -215,7 +215,7 @@ class ReplayChecks:
         """Compare a header that must be present or, with an empty value, absent.
 
         Header texts are for people: most mismatches are implementation choices, if no ruling demands the header. A
-        media type may have parameters, such as its charset.
+        media type may have parameters, such as its charset, and a path a slash at its end (1.3).
         """
         sent = response.headers.get(name.lower(), "")
         if name.lower() in PREFIX_COMPARED_HEADERS and sent.startswith("Basic"):
@@ -225,7 +225,8 @@ class ReplayChecks:
         own = self._clauses[0]
         if name in ADDED_HEADERS and name.lower() not in response.headers and not own.startswith("holdem-9."):
             return
-        received = TranscriptResponse(response.status, response.headers, response.body)
+        headers = {**response.headers, name.lower(): sent.rstrip("/")} if sent else response.headers
+        received = TranscriptResponse(response.status, headers, response.body)
         try:
             bound = match_response(ExpectedResponse(response.status, ((name, value),)), received, self._bindings)
         except Mismatch as error:

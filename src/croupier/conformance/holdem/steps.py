@@ -120,8 +120,10 @@ def _random_invalid_amount(rng: Random, legal: Legal, stack: int) -> Amount:
         amounts += ["less than the call"] * 2
     if 1 < legal.to_call <= stack:
         amounts += [0, 1]
-    if legal.raise_range is not None and legal.raise_range[0] < stack and legal.raise_range[0] - 1 > legal.call:
-        amounts += ["less than a raise", "more than the call"] * 2
-    if legal.raise_range is None and legal.can_be_answered and stack > legal.to_call:  # else it counts as a call (P28)
+    if not legal.can_be_answered:
+        pass  # a raise of any size may count as a call (P28)
+    elif legal.raise_range is None and stack > legal.to_call:
         amounts += ["more than the call", "everything"] * 3
+    elif legal.raise_range is not None and legal.call < legal.raise_range[0] - 1 < stack - 1:
+        amounts += ["less than a raise", "more than the call"] * 2
     return rng.choice([chips for chips in amounts if resolve_amount(chips, legal, stack) not in legal])
