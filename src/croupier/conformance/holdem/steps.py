@@ -49,7 +49,7 @@ LOOK_PROBABILITY: Final = 0.3
 
 
 ALL_IN_PROBABILITY: Final = 0.01
-RAISE_PROBABILITY: Final = 0.3
+RAISE_PROBABILITY: Final = 0.7
 """How often players go all-in and raise on the way to showdowns."""
 
 
@@ -95,11 +95,14 @@ def random_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkStep
 
 
 def showdown_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkStep:  # noqa: ARG001 -- as random_step
-    """Return a step towards a showdown of all players: somebody raises by an odd number of chips, the others call."""
+    """Return a step towards a showdown of all players: one raises by an odd number of chips, the others call.
+
+    An odd amount to call has been raised already: another odd raise would make the bets even again.
+    """
     chance = rng.random()
     if chance < ALL_IN_PROBABILITY:
         return WalkStep("act", chips="everything")
-    is_unraised = legal.raise_range is not None and 0 < legal.to_call <= legal.pot // 2
+    is_unraised = legal.to_call > 0 and legal.to_call % 2 == 0
     return WalkStep("act", chips="odd raise" if is_unraised and chance > 1 - RAISE_PROBABILITY else "call")
 
 

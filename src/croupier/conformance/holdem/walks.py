@@ -35,8 +35,15 @@ MAX_WALK_SECONDS: Final = 10.0
 """No further walk starts after this time. Counting cards may take as long again."""
 
 MIN_WALKS: Final = 12
+ENOUGH_TIES: Final = 12
 EXTRA_WALK_SECONDS: Final = 20.0
-"""A slow server, or a busy machine, gets this much more time, but only for this many walks in all."""
+"""A slow server, or a busy machine, gets this much more time, until so many walks were played and so many pots shared.
+
+Every second or third shared pot shows that its odd chip goes to the wrong winner.
+"""
+
+TIE_CLAUSE: Final = "holdem-6.15"
+"""The clause that a showdown with a shared pot is judged by."""
 
 
 MAX_WALKS_AT_ONCE: Final = 16
@@ -95,7 +102,8 @@ class WalkRunner:
 
     async def _walk_on(self) -> bool:
         """Run the next walk, or the next ones at the same time; return whether there was one, and time for it."""
-        spare = EXTRA_WALK_SECONDS if self._walk_count < MIN_WALKS else 0.0
+        is_enough = self._walk_count >= MIN_WALKS and self._judged_counts[TIE_CLAUSE] >= ENOUGH_TIES
+        spare = 0.0 if is_enough else EXTRA_WALK_SECONDS
         if not self._plans_left or self._walk_seconds_left + spare <= 0:
             return False
         walks_at_once = await self._count_walks_at_once()
