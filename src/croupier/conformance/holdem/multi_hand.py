@@ -30,6 +30,21 @@ async def game_with_free_seat(context: HoldemContext) -> None:
         context.add_deviation("holdem-3.2", "a game with a free seat", "none in the list")
 
 
+@MULTI_HAND_CASES.add("5.1", "as-it-is-now", further_clauses=("holdem-1.8",))
+async def current_list(context: HoldemContext) -> None:
+    """The list shows a game as it is at that time."""
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    await context.request(NOBODY, "GET", "/games/")
+    await context.act(role, game, bet(context.first_call))
+    response = await context.request(NOBODY, "GET", "/games/")
+    listed = [one for one in parse_games(response.body, context.dialect).games if one.game_id == game]
+    shown = await context.get_game(NOBODY, game)
+    if listed and (listed[0].table, listed[0].pots) != (shown.table, shown.pots):
+        context.add_deviation(
+            "holdem-5.1", "the game in the list with the same bets as alone", "an earlier state of it"
+        )
+
+
 @MULTI_HAND_CASES.add("9.10", "looking-often")
 async def frequent_polls(context: HoldemContext) -> None:
     """Frequent reads are answered."""

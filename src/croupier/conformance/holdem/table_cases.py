@@ -30,6 +30,8 @@ LATE_RANK: Final = VARIATION_RANK
 MAX_SHORT_STACK_HANDS: Final = 8
 """In one of 8 hands a player with the fewest chips of three wins with a chance of 96 %."""
 
+CONFLICT: Final = 409
+
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
 
 TABLE_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, retries=RETRIES)
@@ -215,6 +217,15 @@ async def full_table(context: HoldemContext) -> None:
     stack, chips = context.server.settings.stack, _brought_chips(context, await context.get_game(NOBODY, game), late)
     if chips not in {None, stack}:
         context.add_deviation("holdem-3.9", f"{stack} chips of {late}, as of all who join", f"{chips}")
+
+
+@TABLE_CASES.add("3.7", "in-the-queue", dialect="readme")
+async def queued_twice(context: HoldemContext) -> None:
+    """A user who waits in the queue is refused when joining again."""
+    game, _, (late, *_) = await _fill_table(context, 1)
+    response = await context.request(late, "POST", f"/games/{game}/players/")
+    if response.status != CONFLICT:
+        context.add_status_deviation("holdem-3.7", CONFLICT, response)
 
 
 @TABLE_CASES.add("3.9", "the-queue-in-order")
