@@ -28,6 +28,8 @@ from croupier.core.referee import CLIENT, HOUSE
 
 REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
 
+JSON_TYPE: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
+
 MAX_TURN_FRACTION: Final = 0.8
 """After this part of a turn without a request the turn may have expired."""
 
@@ -200,7 +202,9 @@ class Exchange:
         return self._clients[name]
 
     def with_credentials(self, role: str, headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-        """Return headers with the credentials of the role, unless others are given."""
+        """Return headers with the credentials of the role, and the Content-Type of JSON, unless others are given."""
+        if self.server.settings.needs_content_type:
+            headers = {**JSON_TYPE, **headers}
         if role == NOBODY or "Authorization" in headers:
             return tuple(headers.items())
         return (self.user(role).auth_header, *headers.items())

@@ -73,7 +73,8 @@ async def _observe_first_hands(context: HoldemContext, game: str, alone: Game | 
     server.settings = replace(_with_stakes(server.settings, first, None), turn_seconds=turn_seconds)
     joins = [await context.request(role, "POST", f"/games/{game}/players/") for role in ROLES[MIN_PLAYERS:]]
     if role := context.role_to_act(await context.get_game(NOBODY, game)):
-        await context.act(role, game, FOLD)
+        if (await context.act(role, game, FOLD)).status >= 400:
+            await _try_content_type(context, role, game)
         await _measure_pause(context, game)
     second = await context.get_game(NOBODY, game)
     if not second.turn.player_id or context.turn_may_have_expired:
@@ -84,6 +85,14 @@ async def _observe_first_hands(context: HoldemContext, game: str, alone: Game | 
     if context.dialect == "hspe-go" or any(response.status == QUEUED for response in joins):
         await _count_seats(context, second)
     await context.list_games()
+
+
+async def _try_content_type(context: HoldemContext, role: str, game: str) -> None:
+    """Learn whether an act that was refused is accepted with a Content-Type."""
+    server = context.server
+    server.settings = replace(server.settings, needs_content_type=True)
+    response = await context.act(role, game, FOLD)
+    server.settings = replace(server.settings, needs_content_type=response.status < 300)
 
 
 def _with_stakes(settings: TableSettings, shown: Game, following: Game | None) -> TableSettings:

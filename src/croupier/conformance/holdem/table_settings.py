@@ -17,13 +17,17 @@ MIN_BLINDS: Final = 5
 
 
 class TableSettings(Struct, frozen=True):
-    """The settings of all tables of a server, as far as they are known; unknown ones are those of the document."""
+    """The settings of all tables of a server, as far as they are known; unknown ones are those of the document.
+
+    A server that `needs_content_type` refuses acts without one, although it should not look at it (holdem-1.7).
+    """
 
     stakes: Stakes = STAKES
     stack: int = STARTING_STACK
     seats: int = MAX_SEATS
     turn_seconds: float = TURN_SECONDS
     pause_seconds: float = 0.0
+    needs_content_type: bool = False
 
     @property
     def is_shallow(self) -> bool:
