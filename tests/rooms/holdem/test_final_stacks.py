@@ -61,6 +61,16 @@ def test_a_wrong_result_has_the_clause_of_its_winners(board: str, found: dict[st
     assert violation.clause == clause
 
 
+def test_odd_chips_of_the_wrong_winner_are_found_beside_a_side_pot() -> None:
+    actions: list[ObservedAction] = [("bet", 3, 40), ("bet", 0, 40), ("bet", 1, 30), ("fold", 2, 0)]
+    actions += [("bet", 1, 20), ("bet", 0, 20), *(("bet", seat, 0) for _ in range(2) for seat in (1, 0))]
+    result = FinalStacks(observed_hand(ROYAL_BOARD, (1000, 1000, 1000, 40), actions))
+    assert result.check({"button": 1006, "small": 1008, "big": 980, "first": 46}) is None
+    violation = result.check({"button": 1008, "small": 1006, "big": 980, "first": 46})
+    assert violation is not None
+    assert (result.clause, violation.clause) == ("holdem-6.12", "holdem-6.15")
+
+
 def test_a_wrong_winner_is_described_with_the_cards() -> None:
     violation = FinalStacks(checked_down(QUEENS_BOARD)).check(stacks_with(140, 0, 0))
     assert violation is not None

@@ -57,7 +57,9 @@ class FinalStacks:
 
     def explaining_clause(self, found: Mapping[Guid, int]) -> str | None:
         """Return the clause by which wrong displayed stacks have come about, None if no known fault explains them."""
-        return "holdem-6.11" if self._has_kept_bet(found) else self._winner_clause(found)
+        if self._has_kept_bet(found):
+            return "holdem-6.11"
+        return "holdem-6.15" if self._has_moved_odd_chips(found) else self._winner_clause(found)
 
     def find_taken_bet(self, game: Game) -> Violation | None:
         """Return the violation if the invalid bet that should have ended the hand as a fold is displayed as a bet."""
@@ -94,6 +96,12 @@ class FinalStacks:
             if player in end
         )
 
+    def _has_moved_odd_chips(self, found: Mapping[Guid, int]) -> bool:
+        """Whether a pot is shared, and only as few chips as its odd ones are with other players than they should be."""
+        return _is_shared(self._observed) and any(
+            all(abs(found.get(player, 0) - chips) < len(end) for player, chips in end.items()) for end in self._possible
+        )
+
     def _winner_clause(self, found: Mapping[Guid, int]) -> str | None:
         """Return the clause that names the winners if other winners of the same pots explain the displayed stacks."""
         observed = self._observed
@@ -127,4 +135,10 @@ def _result_clause(observed: ObservedHand) -> str:
         return "holdem-6.13"
     if len(observed.showdown_pots()) > 1:
         return "holdem-6.12"
-    return "holdem-6.15" if is_over and observed.has_all_holes and len(hand.awards) > 1 else "holdem-6.14"
+    return "holdem-6.15" if _is_shared(observed) else "holdem-6.14"
+
+
+def _is_shared(observed: ObservedHand) -> bool:
+    """Whether equal hands, which are all known, have shared a pot."""
+    pots = [award.pot for award in observed.hand.awards]
+    return observed.hand.over and observed.has_all_holes and len({*pots}) < len(pots)
