@@ -102,6 +102,11 @@ def _sign_bit(data: bytes) -> bytes:
     return pack_int32(value if value < 2**31 else 2**31 - value)
 
 
+def _upper_half(data: bytes) -> bytes:
+    """Turn what `htons` makes of a number that is then sent as four bytes into those of the number."""
+    return data if any(data[2:]) else widen_to_int32(data[:2])
+
+
 def _from_float(data: bytes) -> bytes:
     """Turn a big-endian floating-point number into four big-endian bytes. Raises NotInDialectError."""
     (value,) = struct.unpack(">f" if len(data) == 4 else ">d", data)
@@ -119,6 +124,7 @@ INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
     "sends its integers in two bytes": binary_field(2, widen_to_int32),
     "sends its integers in two bytes, the least significant first": binary_field(2, swap_bytes),
     "sends its integers in one byte": binary_field(1, widen_to_int32),
+    "sends its integers in the upper two bytes of four": binary_field(4, _upper_half),
     "sends its integers as floating-point numbers of four bytes": binary_field(4, _from_float),
     "sends its integers as floating-point numbers of eight bytes": binary_field(8, _from_float),
     "writes a minus sign before its integers": FieldPattern(
@@ -186,9 +192,11 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
     if protocol.lower_case_fields is not None:
         lower = protocol.dialect(LOWER_CASE, protocol.lower_case_fields, one_of({c: c for c in protocol.layout}))
         yield replace(lower, section=CASE_SECTION)
-        spaced = {code + b" " * bool(parts): code for code, parts in protocol.layout.items()}
-        spaced_codes = one_of(spaced, is_case_sensitive=True)
-        yield replace(protocol.dialect("puts a space after its headers", codes=spaced_codes), section=MESSAGE_SECTION)
+        for name, gap in (("space", b" "), ("NUL", b"\0")):
+            codes = one_of(
+                {code + gap * bool(parts): code for code, parts in protocol.layout.items()}, is_case_sensitive=True
+            )
+            yield replace(protocol.dialect(f"puts a {name} after its headers", codes=codes), section=MESSAGE_SECTION)
     yield protocol.dialect(
         "spells its codes in another way", codes=one_of({**{c: c for c in protocol.layout}, **protocol.code_aliases})
     )
