@@ -61,7 +61,6 @@ class HttpRoom(TablesApp):
             promises=promises,
         )
         self.node = node
-        self._log = log
         self._store = store
         self._idle = asyncio.Event()
         self._stop_task: asyncio.Task[None] | None = None
@@ -81,7 +80,7 @@ class HttpRoom(TablesApp):
         loaded, and BusUnavailable.
         """
         if self.node is not None:
-            await HoldemHouses(self.node, self.service, self.houses, self._log).join()
+            await HoldemHouses(self.node, self.service, self.houses, self.log).join()
             await self.listen(*address, ssl=ssl, limits=connection_limits, hosts=hosts)
             return
         try:

@@ -65,7 +65,6 @@ class GameClient:
         self.player: ClientSession[Any, Any] = room.player(self._options, strict=strict, reply_timeout=answer_timeout)
         self._has_port = port is not None
         self.notify = notify
-        self._strict = strict
         self._ssl = ssl
         self._room = room
         self._inbox: Inbox[object] = Inbox()

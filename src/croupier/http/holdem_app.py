@@ -71,7 +71,6 @@ class TablesApp(Application):
     ) -> None:
         self.service = service
         self.counts = counts
-        self.limits = limits
         self.log = log
         self.address: Address
         self.web_port: int | None = None

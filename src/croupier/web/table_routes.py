@@ -30,7 +30,6 @@ class TableRoutes:
         self._tables = tables
         self._streams = streams
         self._renderer = renderer
-        self._config = config
         self._acts = RateLimiter(config.max_acts_per_second, 1.0)
         self.routes: Sequence[BaseRoute] = [
             Route("/tables/{id}", self.show),
