@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, HoldemApi
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, HoldemApi
 from croupier.http.routes import parse_command
 from croupier.rooms.holdem.wire import Created, Dialect, Game, RequestRefused, encode, render_response
 from tests.rooms.holdem.house_fixture import HouseFixture
 
 PATHS = re.compile("/users/|/games/([^/]+(/players/([^/]+(/acts/)?)?)?)?")
 
-type Override = Callable[[ApiRequest], ApiResponse | ConnectionFailed | None]
+type Override = Callable[[ApiRequest], ApiResponse | ConnectionError | None]
 
 
 class IndependentServer:
@@ -56,9 +56,11 @@ class IndependentServer:
 
     # The Exchange of clients; what they wait advances the clock.
 
-    async def request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
+    async def request(self, request: ApiRequest) -> ApiResponse:
         self.requests.append(request)
         overridden = self.override(request)
+        if isinstance(overridden, ConnectionError):
+            raise overridden
         return self.answer(request) if overridden is None else overridden
 
     def stream(self, request: ApiRequest) -> "IndependentStream":
@@ -130,11 +132,13 @@ class IndependentStream:
         self._request = request
         self._is_open = False
 
-    async def read(self) -> ApiResponse | ConnectionFailed:
+    async def read(self) -> ApiResponse:
         self._server.requests.append(self._request)
         self._server.stream_restarts.append(not self._is_open)
         response = self._server.override(self._request) or ApiResponse(404, {}, b"")
         self._is_open = isinstance(response, ApiResponse) and response.status == 200
+        if isinstance(response, ConnectionError):
+            raise response
         return response
 
     async def close(self) -> None:
@@ -160,7 +164,7 @@ def streaming(server: IndependentServer) -> Override:
     """Override that also streams every change, one line per request."""
     answer_with_version = versioned(server)
 
-    def override(request: ApiRequest) -> ApiResponse | ConnectionFailed | None:
+    def override(request: ApiRequest) -> ApiResponse | ConnectionError | None:
         if not request.path.endswith("/events"):
             return answer_with_version(request)
         return server.answer(msgspec.structs.replace(request, path=request.path.removesuffix("/events")))

@@ -14,7 +14,7 @@ import trustme
 
 from croupier.clients import waiting
 from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_hands
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, Refusal
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, Refusal
 from croupier.clients.holdem_seat import HoldemSeat
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
@@ -505,7 +505,7 @@ def versions_only() -> tuple[IndependentServer, Counter[str]]:
     server.users = {"ann": "secret"}
     answer_with_version = versioned(server)
 
-    def override(request: ApiRequest) -> ApiResponse | ConnectionFailed | None:
+    def override(request: ApiRequest) -> ApiResponse | ConnectionError | None:
         found = answer_with_version(request)
         if found is not None:
             looks["game"] += 1

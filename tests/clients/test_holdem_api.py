@@ -7,7 +7,7 @@ import pytest
 
 from croupier.clients import holdem_api
 from croupier.clients.game_watcher import POLL_INTERVAL_SECONDS, GameWatcher
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, HoldemApi, JoinedGame, Refusal
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, HoldemApi, JoinedGame, Refusal
 from croupier.clients.holdem_seat import HoldemSeat
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer
@@ -32,11 +32,11 @@ def seated(server: IndependentServer, *others: str) -> tuple[HoldemApi, HoldemSe
     return ann, session
 
 
-def first_answers(*responses: ApiResponse | ConnectionFailed, when: str = "") -> Any:
+def first_answers(*responses: ApiResponse | ConnectionError, when: str = "") -> Any:
     """Override the answers to the first requests that match `when`; later ones are answered by the server."""
     left = list(responses)
 
-    def override(request: ApiRequest) -> ApiResponse | ConnectionFailed | None:
+    def override(request: ApiRequest) -> ApiResponse | ConnectionError | None:
         return left.pop(0) if left and when in f"{request.method} {request.path}" else None
 
     return override
@@ -260,14 +260,14 @@ def test_fold_has_no_amount_and_an_invalid_bet_returns_the_reason() -> None:
 
 def test_request_is_repeated_after_a_lost_connection() -> None:
     server = IndependentServer()
-    server.override = first_answers(ConnectionFailed("refused"), ConnectionFailed("reset"), ApiResponse(503, {}, b""))
+    server.override = first_answers(ConnectionError("refused"), ConnectionError("reset"), ApiResponse(503, {}, b""))
     assert server.run(server.client().register())
     assert server.delays == [0.1, 0.2, 0.4]
 
 
 def test_unreachable_server_is_a_connection_error() -> None:
     server = IndependentServer()
-    server.override = lambda _: ConnectionFailed("refused")
+    server.override = lambda _: ConnectionError("refused")
     with pytest.raises(ConnectionError, match="no answer to POST /users/: refused"):
         server.run(server.client(retry_timeout=5.0).register())
     assert server.delays == [0.1, 0.2, 0.4, 0.8, 1.6]
@@ -365,7 +365,7 @@ def test_streams_are_used_if_the_server_has_them() -> None:
 def test_broken_stream_is_reopened() -> None:
     server = IndependentServer()
     ann, session = seated(server, "bob")
-    stream, broken = streaming(server), [ConnectionFailed("reset")]
+    stream, broken = streaming(server), [ConnectionError("reset")]
     server.override = lambda request: broken.pop() if broken and request.path.endswith("/events") else stream(request)
     lookout = GameWatcher(ann, session.joined_game.game)
     server.run(lookout.next_game())
@@ -441,7 +441,7 @@ def test_act_without_an_answer_is_decided_again_if_it_has_not_arrived() -> None:
     server = IndependentServer()
     _, session = seated(server, "bob")
     server.run(session.next_game())
-    server.override = first_answers(ConnectionFailed("reset"), when="/acts/")
+    server.override = first_answers(ConnectionError("reset"), when="/acts/")
     assert "reset" in server.run(session.make_move(10))
     assert not session.player.legal
     server.run(session.next_game())
@@ -454,11 +454,11 @@ def test_act_without_an_answer_is_not_repeated_if_it_has_arrived() -> None:
     _, session = seated(server, "bob")
     server.run(session.next_game())
 
-    def arrives(request: ApiRequest) -> ConnectionFailed | None:
+    def arrives(request: ApiRequest) -> ConnectionError | None:
         if not request.path.endswith("/acts/"):
             return None
         server.answer(request)
-        return ConnectionFailed("reset")
+        return ConnectionError("reset")
 
     server.override = arrives
     server.run(session.make_move(10))

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from croupier.clients.holdem import HoldemClient
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed
+from croupier.clients.holdem_api import ApiRequest, ApiResponse
 from croupier.core.presentation import TableCommand, TableView, Text
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.tui.holdem_seat import HoldemTableSeat, clock_offset
@@ -168,17 +168,19 @@ def test_an_unexplained_loss_of_the_seat_is_shown() -> None:
         (ApiResponse(200, {"date": "Thu, 01 Jan 1970 00:00:11 GMT"}, b""), 0.0),
         (ApiResponse(200, {"date": "yesterday"}, b""), 0.0),
         (ApiResponse(200, {}, b""), 0.0),
-        (ConnectionFailed("gone"), 0.0),
+        (ConnectionError("gone"), 0.0),
     ],
 )
-def test_a_wrong_clock_is_corrected_by_the_servers(reply: ApiResponse | ConnectionFailed, offset: float) -> None:
+def test_a_wrong_clock_is_corrected_by_the_servers(reply: ApiResponse | ConnectionError, offset: float) -> None:
     class Api:
         """An API whose server gives this reply."""
 
         exchange: Any
 
-        async def request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
+        async def request(self, request: ApiRequest) -> ApiResponse:
             assert request.path == "/games/"
+            if isinstance(reply, ConnectionError):
+                raise reply
             return reply
 
     api: Any = Api()

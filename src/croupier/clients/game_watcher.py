@@ -1,10 +1,11 @@
 """The states of one hold'em game, by the best way that the server offers: a stream, long polling, or polling."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Final, Self
 
-from croupier.clients.holdem_api import ApiResponse, ConnectionFailed, HoldemApi
+from croupier.clients.holdem_api import ApiResponse, HoldemApi
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.observed.state_reader import read_game
 from croupier.rooms.holdem.wire import Game, Guid
@@ -83,11 +84,11 @@ class GameWatcher:
         if self._is_outdated:
             await self._stream.close()
             self._is_outdated = False
-        response = await self._stream.read()
-        if isinstance(response, ApiResponse) and response.status == HTTPStatus.OK:
-            return response
-        # A stream that broke off can be reopened; any other status means that the server offers none.
-        self._can_stream = isinstance(response, ConnectionFailed)
+        with suppress(ConnectionError):  # a stream that broke off can be reopened
+            response = await self._stream.read()
+            if response.status == HTTPStatus.OK:
+                return response
+            self._can_stream = False
         await self._api.exchange.wait(POLL_INTERVAL_SECONDS)
         return await self._fetch({})
 

@@ -85,19 +85,13 @@ class ApiResponse(Struct, frozen=True):
         return Refusal(self.status, detail, float(retry_after) if is_number else None)
 
 
-class ConnectionFailed(Struct, frozen=True):
-    """There was no response. The server may or may not have received the request."""
-
-    reason: str
-
-
 class Stream(Protocol):
     """A streamed response of states, one per line; the first `read` opens it."""
 
-    async def read(self) -> ApiResponse | ConnectionFailed:
+    async def read(self) -> ApiResponse:
         """Wait for the next line, and return the newest one as the body.
 
-        Any other answer is the end of the stream, which the next `read` opens again.
+        Any other answer, and a ConnectionError, is the end of the stream, which the next `read` opens again.
         """
         ...
 
@@ -109,8 +103,11 @@ class Stream(Protocol):
 class Exchange(Protocol):
     """The I/O of a HoldemApi."""
 
-    async def request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
-        """Send a request and return the response."""
+    async def request(self, request: ApiRequest) -> ApiResponse:
+        """Send a request and return the response.
+
+        Raises ConnectionError if there is none; the server may or may not have received the request then.
+        """
         ...
 
     def stream(self, request: ApiRequest) -> Stream:
@@ -303,14 +300,15 @@ class HoldemApi:
         signed_request = self._with_credentials(request)
         waited_seconds, retry_delay = 0.0, FIRST_RETRY_DELAY_SECONDS
         while True:
-            response = await self.exchange.request(signed_request)
             error: Refusal | ConnectionError
-            if isinstance(response, ConnectionFailed):
-                error = ConnectionError(f"no answer to {request.method} {request.path}: {response.reason}")
+            try:
+                response = await self.exchange.request(signed_request)
+            except ConnectionError as failure:
+                error = ConnectionError(f"no answer to {request.method} {request.path}: {failure}")
                 delay = retry_delay
-            elif response.status in accepted:
-                return response
             else:
+                if response.status in accepted:
+                    return response
                 error = response.to_refusal()
                 delay = retry_delay if error.retry_after_seconds is None else error.retry_after_seconds
                 if response.status not in RETRYABLE_STATUSES:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from croupier.clients.game_watcher import LONG_POLL_SECONDS
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed
+from croupier.clients.holdem_api import ApiRequest, ApiResponse
 from croupier.clients.http_connect import Connector
 from croupier.clients.http_connection import HttpConnection
 from croupier.clients.response_bodies import NewestLine, WholeBody
@@ -62,16 +62,13 @@ class HttpExchange:
             if proxy.authorization:
                 self._headers["proxy-authorization"] = proxy.authorization
 
-    async def request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
+    async def request(self, request: ApiRequest) -> ApiResponse:
         """See `Exchange.request`."""
         receiver = WholeBody(asyncio.get_running_loop())
-        try:
-            async with self._connection() as connection:
-                connection.send(self._encode(request), receiver)
-                head = await _in_time(receiver.head, SILENCE_SECONDS, "no answer within")
-                body = await _in_time(receiver.body, MAX_BODY_SECONDS, "a body of more than")
-        except ConnectionError as error:
-            return ConnectionFailed(str(error))
+        async with self._connection() as connection:
+            connection.send(self._encode(request), receiver)
+            head = await _in_time(receiver.head, SILENCE_SECONDS, "no answer within")
+            body = await _in_time(receiver.body, MAX_BODY_SECONDS, "a body of more than")
         return ApiResponse(head.status, head.headers, body)
 
     def stream(self, request: ApiRequest) -> "HttpStream":
@@ -159,7 +156,7 @@ class HttpStream:
         self._connection: HttpConnection | None = None
         self._receiver: NewestLine
 
-    async def read(self) -> ApiResponse | ConnectionFailed:
+    async def read(self) -> ApiResponse:
         """See `Stream.read`."""
         self._exchange.check_open()
         try:
@@ -167,16 +164,13 @@ class HttpStream:
                 self._receiver = NewestLine(asyncio.get_running_loop())
                 self._connection = await self._exchange.open_stream(self._request, self._receiver)
             head = self._receiver.head.result()
-            if head.status == HTTPStatus.OK and (line := await self._read_line()):
-                return ApiResponse(head.status, head.headers, line)
-            is_over = head.status == HTTPStatus.OK
-            last_response = (
-                ConnectionFailed("the stream has ended") if is_over else ApiResponse(head.status, head.headers, b"")
-            )
-        except ConnectionError as error:
-            last_response = ConnectionFailed(str(error))
+            if head.status == HTTPStatus.OK:
+                return ApiResponse(head.status, head.headers, await self._read_line())
+        except ConnectionError:
+            await self.close()
+            raise
         await self.close()
-        return last_response
+        return ApiResponse(head.status, head.headers, b"")
 
     async def close(self) -> None:
         """See `Stream.close`."""
@@ -185,9 +179,11 @@ class HttpStream:
             connection.close()
 
     async def _read_line(self) -> bytes:
-        """The newest line that has not been read; b"" at the end of the stream."""
+        """The newest line that has not been read. Raises ConnectionError at the end of the stream."""
         receiver = self._receiver
-        while not (line := receiver.take()) and not receiver.has_ended:
+        while not (line := receiver.take()):
+            if receiver.has_ended:
+                raise ConnectionError("the stream has ended")
             await _in_time(receiver.changed, SILENCE_SECONDS, "the stream was silent for")
         return line
 

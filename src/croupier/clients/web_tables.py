@@ -9,7 +9,7 @@ from urllib.parse import quote
 from msgspec import DecodeError, Struct
 from msgspec.json import decode
 
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed
+from croupier.clients.holdem_api import ApiRequest, ApiResponse
 from croupier.clients.http_exchange import HttpExchange
 
 
@@ -58,10 +58,7 @@ class WebTables:
         await self._exchange.wait(seconds)
 
     async def _get(self, path: str, *, accept: str) -> ApiResponse:
-        answer = await self._exchange.request(ApiRequest("GET", path, headers={**self._headers, "accept": accept}))
-        if isinstance(answer, ConnectionFailed):
-            raise ConnectionError(answer.reason)
-        return answer
+        return await self._exchange.request(ApiRequest("GET", path, headers={**self._headers, "accept": accept}))
 
 
 def _body(response: ApiResponse) -> bytes:

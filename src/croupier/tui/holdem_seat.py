@@ -5,7 +5,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from croupier.clients.game_watcher import GameWatcher
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, HoldemApi, Refusal
+from croupier.clients.holdem_api import ApiRequest, HoldemApi, Refusal
 from croupier.clients.holdem_seat import HoldemSeat
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.presentation import Text, text, verbatim
@@ -67,10 +67,10 @@ class HoldemTableSeat(HoldemPlace[HoldemSeat]):
 
 async def clock_offset(api: HoldemApi, clock: Callable[[], float]) -> float:
     """Return the seconds by which the server's clock is ahead of `clock`; 0.0 if the difference is small or unknown."""
-    reply = await api.exchange.request(ApiRequest("GET", "/games/"))
     try:
-        date = parsedate_to_datetime(reply.headers["date"] if isinstance(reply, ApiResponse) else "")
-    except (KeyError, ValueError):
+        reply = await api.exchange.request(ApiRequest("GET", "/games/"))
+        date = parsedate_to_datetime(reply.headers["date"])
+    except (ConnectionError, KeyError, ValueError):
         return 0.0
     offset = date.timestamp() + 0.5 - clock()
     return offset if abs(offset) > MAX_CLOCK_SKEW_SECONDS else 0.0
