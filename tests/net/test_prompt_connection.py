@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from croupier.conformance.channel.streams import open_streams
 from croupier.net.prompt_connection import QUICK_ACK, Acknowledger, acknowledge_at_once
+from croupier.net.streams import open_streams
 
 pytestmark = pytest.mark.skipif(QUICK_ACK is None, reason="this system has no TCP_QUICKACK")
 

@@ -2,22 +2,19 @@
 
 import asyncio
 import ssl
-from asyncio import Future
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Final
 
-from croupier.core.codec import Codec, RawCodec, printable_bytes
+from croupier.core.codec import Codec, printable_bytes
 from croupier.core.errors import Violation
-from croupier.core.logger import SilentLogger
 from croupier.core.presentation import Text, text
 from croupier.core.recognition import is_tls, recognise_room
-from croupier.core.referee import HOUSE
 from croupier.core.room import Room
-from croupier.core.session import Address, Effect, Event, Joined, Left, Received, Send
+from croupier.core.session import Address
 from croupier.net.addresses import format_address, is_not_tls
-from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.streams import open_streams
 from croupier.rooms import ROOMS
 
 IDENTIFY_AFTER_SECONDS: Final = 1.0
@@ -144,52 +141,25 @@ async def await_first_answer[T](
         task.cancel()
 
 
-class ProbeSession:
-    """Sends a probe and keeps the beginning of the answer. See `Session`.
-
-    `answer` is empty if the server closes the connection; it is an OSError if the server cannot be reached.
-    """
-
-    deadline: float | None = None
-
-    def __init__(self, probe: bytes) -> None:
-        self.answer: Future[bytes] = asyncio.get_running_loop().create_future()
-        self._probe = probe
-        self._has_joined = False
-
-    def on(self, event: Event[bytes], now: float) -> Sequence[Effect[bytes]]:  # noqa: ARG002 -- a Session
-        """Handle an event."""
-        match event:
-            case Joined():
-                self._has_joined = True
-                return [Send(HOUSE, self._probe)]
-            case Received(_, data) if not self.answer.done():
-                self.answer.set_result(data[:MAX_ANSWER_BYTES])
-            case Left(_, reason) if not self.answer.done():
-                if self._has_joined:
-                    self.answer.set_result(b"")
-                else:
-                    self.answer.set_exception(ConnectionError(reason))
-        return ()
-
-
 async def probe(room: Room, address: Address, context: SSLContext | None = None) -> bytes | None:
     """Send the room's probe; return the beginning of the answer.
 
-    Returns b"" if the server closes the connection, None if it does not answer. Raises OSError if it cannot be reached.
+    Returns b"" if the server closes the connection, None if it does not answer. Raises OSError, or UnicodeError for an
+    invalid host name, if it cannot be reached.
     """
-    session = ProbeSession(room.probe)
-    limits = EndpointLimits(connect_timeout=PROBE_TIMEOUT_SECONDS)
-    endpoint = Endpoint(session, RawCodec, SilentLogger(), limits=limits)
+    async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
+        reader, writer = await open_streams(*address, ssl=context)
+    writer.write(room.probe)
     try:
-        await endpoint.connect(HOUSE, address, context)
         async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
-            return await session.answer
+            return await reader.read(MAX_ANSWER_BYTES)
     except TimeoutError:
         return None
     finally:
-        endpoint.disconnect(HOUSE)
-        await endpoint.wait_drained()
+        writer.close()
+        with suppress(OSError):
+            async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
+                await writer.wait_closed()
 
 
 async def speaks_tls(address: Address) -> bool:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
-from croupier.conformance.channel.streams import Streams
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import NotReached
@@ -30,6 +29,7 @@ from croupier.core.referee import CLIENT, HOUSE, Sent
 from croupier.core.session import Address
 from croupier.core.spans import SpanReader
 from croupier.net.reset_connection import reset_connection
+from croupier.net.streams import Streams
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Join, Message, Reply, Standing, Status, Wire
 

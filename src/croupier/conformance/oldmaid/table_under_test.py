@@ -5,13 +5,13 @@ from contextlib import AsyncExitStack, suppress
 from typing import Final, cast
 
 from croupier.conformance.channel.delivery import close_connection
-from croupier.conformance.channel.streams import Streams, open_streams, random_loopback_host
 from croupier.conformance.fair_deal import DealCounter
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.parallel import serves
 from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.session import Address
+from croupier.net.streams import Streams, open_streams, random_loopback_host
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.wire import Dialect, Status
 

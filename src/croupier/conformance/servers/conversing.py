@@ -9,7 +9,6 @@ from random import Random
 from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.channel.streams import random_loopback_host
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.parallel import CONNECT_GAP_SECONDS
 from croupier.conformance.servers.deals import DealJudge
@@ -23,6 +22,7 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.event_loop import cancel_all
 from croupier.net.outgoing import LocalAddressError
+from croupier.net.streams import random_loopback_host
 
 QUIET_SECONDS: Final = 0.002
 """How long the house may take to answer a message that requires no answer, before the next message is sent."""

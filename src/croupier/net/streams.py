@@ -1,4 +1,4 @@
-"""Streams to a server under test, which keep what has arrived before a reset."""
+"""Streams that keep what has arrived before a reset."""
 
 import asyncio
 from collections.abc import Iterable
