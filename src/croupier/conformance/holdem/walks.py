@@ -37,7 +37,7 @@ MAX_WALK_SECONDS: Final = 10.0
 MIN_WALKS: Final = 12
 ENOUGH_TIES: Final = 12
 EXTRA_WALK_SECONDS: Final = 20.0
-"""A slow server, or a busy machine, gets this much more time, until so many walks were played and so many pots shared.
+"""A slow server, or a busy machine, gets N seconds more, until both minimums are reached: walks and shared pots.
 
 Every second or third shared pot shows that its odd chip goes to the wrong winner.
 """
