@@ -187,7 +187,7 @@ class Forwarder:
             return Reply(is_owner=False)
         match request:
             case HandWanted(game, number):
-                hand = self._group.services[house].find_hand(game, number)
+                hand = self._group.find_hand(game, number)
                 return Reply() if not isinstance(hand, FinishedHand) else Reply.of_hand(hand)
             case ViewsWanted(_, after):
                 return Reply.of_views(self._publisher.page(house, after))

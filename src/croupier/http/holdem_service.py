@@ -22,7 +22,6 @@ from croupier.recording.promises import Promises
 from croupier.recording.write_ahead import WriteAhead
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput
 from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import Guid, HoldemRequest, HoldemResponse, RequestRefused
@@ -181,11 +180,6 @@ class HoldemService:
         """Like `submit`, for callers that can wait for the answer."""
         answer = self.submit(request)
         return await answer if isinstance(answer, Future) else answer
-
-    def find_hand(self, game: Guid, number: int) -> FinishedHand | None:
-        """Return a finished hand of a game that is kept, None if there is none."""
-        view = self.views.games.get(game)
-        return None if view is None else view.shown.hands.get(number)
 
     def observe(self, observer: Observer) -> None:
         """Call an observer from now on."""

@@ -143,11 +143,10 @@ class HouseGroup:
         The future raises HTTPError if that cannot be known.
         """
         house = house_of(game, self.houses)
-        if house is None:
-            return None
-        if (service := self.services.get(house)) is not None:
-            return service.find_hand(game, number)
-        return None if self.elsewhere is None else self.elsewhere.find_hand(house, game, number)
+        if house in self.services:
+            view = self.views.games.get(game)
+            return None if view is None else view.shown.hands.get(number)
+        return None if house is None or self.elsewhere is None else self.elsewhere.find_hand(house, game, number)
 
     def halt(self, *, final: bool) -> None:
         """Start no new hands in the houses here; if `final`, end long polls and streams, too."""
