@@ -23,6 +23,7 @@ from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.room import Room
 from croupier.core.session import Address
 from croupier.net.addresses import connect_error_reason, format_address
+from croupier.net.streams import open_streams
 from croupier.rooms import ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
@@ -186,7 +187,7 @@ async def _talk(
     """Send the probe of a room on a new connection, and receive the answer. Raises OSError without a connection."""
     loop = asyncio.get_running_loop()
     async with StallTolerantTimeout(deadline - loop.time()):
-        reader, writer = await asyncio.open_connection(*address, ssl=ssl)
+        reader, writer = await open_streams(*address, ssl=ssl)
     try:
         answer = await _receive(room, reader, b"", min(deadline, loop.time() + GREETING_SECONDS))
         if answer.end is End.CLOSED and not answer.data:
@@ -232,8 +233,6 @@ async def _receive(
                 more = await reader.read(1 << 16)
         except TimeoutError:
             return Answer(data, End.OPEN)
-        except ConnectionError:
-            more = b""
         if not more:
             return Answer(data, End.CLOSED)
         data += more
