@@ -131,6 +131,8 @@ class Answer:
     def is_closing(self) -> bool:
         return False
 
+    def get_extra_info(self, name: str) -> None: ...
+
     def on_head(self, head: ResponseHead) -> None:
         self.status = head.status
 
