@@ -61,15 +61,11 @@ class CallDisplay:
         """Whether the program can do anything but leave."""
         return self._is_answered and self.view.blocked is None and any(each.id != LEAVE for each in self.view.actions)
 
-    async def settle(self, seconds: float) -> None:
-        """Wait until the program can act or the table is over, for at most this time."""
-        try:
-            async with asyncio.timeout(seconds):
-                while not (self.can_act or self.view.is_over):
-                    self._changed.clear()
-                    await self._changed.wait()
-        except TimeoutError:
-            pass
+    async def settle(self) -> None:
+        """Wait until the program can act or the table is over."""
+        while not (self.can_act or self.view.is_over):
+            self._changed.clear()
+            await self._changed.wait()
 
 
 class CallTable:
@@ -118,8 +114,8 @@ class CallTable:
 
         Raises what has ended the conversation, if it was no end of a game.
         """
-        settling = asyncio.ensure_future(self._display.settle(seconds))
-        await asyncio.wait({settling, self._conversation}, return_when=asyncio.FIRST_COMPLETED)
+        settling = asyncio.ensure_future(self._display.settle())
+        await asyncio.wait({settling, self._conversation}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         settling.cancel()
         if self._conversation.done():
             self._conversation.result()
