@@ -10,15 +10,14 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
+from croupier.conformance.report.html import html
 from croupier.conformance.report.reports import (
     REPORT_FORMATS,
     failure_text,
     gradescope,
-    html,
     junit,
     markdown,
     tap,
-    terminal,
 )
 from croupier.conformance.report.reports import json as as_json
 from croupier.conformance.report.summary import (
@@ -29,7 +28,7 @@ from croupier.conformance.report.summary import (
     failure_groups,
     verdict_sentence,
 )
-from croupier.conformance.report.terminal import print_parts, result_line
+from croupier.conformance.report.terminal import print_parts, result_line, terminal
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
 

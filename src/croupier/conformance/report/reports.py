@@ -25,10 +25,7 @@ from croupier.conformance.report.summary import (
     show_line,
     verdict_sentence,
 )
-from croupier.conformance.report.terminal import terminal
 from croupier.conformance.results import Failure, Outcome, Report, Result
-
-__all__ = ["REPORT_FORMATS", "failure_text", "gradescope", "html", "json", "junit", "markdown", "tap", "terminal"]
 
 JSON_SCHEMA: Final = "croupier-check/1"
 """The version of the JSON format; within it, fields keep their names and meanings."""
