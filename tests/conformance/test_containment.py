@@ -26,9 +26,9 @@ from croupier.conformance.containment.policy import Containment, contained
 from croupier.conformance.containment.supervisor import Pipes
 from croupier.conformance.containment.workspace import remove_tree
 from croupier.conformance.program import ProgramError, ProgramUnderTest
-from tests.conformance.ports import free_port
 from tests.conformance.test_program import alive, python, said
 from tests.net.raw_client import TIMEOUT_SECONDS
+from tests.ports import closed_port
 
 PATIENCE_SECONDS = 60.0
 UNTIL_STOPPED = "import signal; signal.pause()"
@@ -522,7 +522,7 @@ def test_the_sandbox_cannot_be_changed_from_inside(has_sandbox: bool) -> None:
 
 def test_the_network_of_the_tester_is_reachable(containment: Containment) -> None:
     async def main() -> bytes:
-        port = await free_port()
+        port = closed_port()
         received = asyncio.get_running_loop().create_future()
         server = await asyncio.start_server(lambda *streams: received.set_result(streams), "127.0.0.1", port)
         script = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1]))).sendall(b'hello')"

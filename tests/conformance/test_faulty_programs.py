@@ -9,9 +9,9 @@ from croupier.conformance.case import select
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.ports import free_port
 from tests.conformance.programs import command
 from tests.conformance.suites import check_server, server_cases
+from tests.ports import closed_port
 from tests.processes import PATIENCE
 from tests.sampling import extended, sampled
 
@@ -80,7 +80,7 @@ def tried(
     cases = select(server_cases(house), selection)[::part]
 
     async def main() -> Sequence[Result]:
-        port = await free_port()
+        port = closed_port()
         async with (
             asyncio.timeout(PATIENCE),
             await ProgramUnderTest.start(command(room, "server", habit), {"port": port}) as program,

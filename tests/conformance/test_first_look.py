@@ -16,7 +16,7 @@ from croupier.conformance.first_look import first_look, first_look_at_client
 from croupier.conformance.program import ProgramError
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.clients.all_servers import serving
-from tests.conformance.ports import free_port
+from tests.ports import closed_port
 from tests.processes import PATIENCE
 from tests.sampling import extended
 
@@ -232,7 +232,7 @@ def timed_look(port: int) -> str:
 
 
 def test_a_port_without_a_server_is_reported() -> None:
-    port = asyncio.run(free_port())
+    port = closed_port()
     found = timed_look(port)
     assert found.startswith(f"No server takes connections at 127.0.0.1:{port} (connection refused).")
 

@@ -15,8 +15,8 @@ from croupier.conformance.program import (
     ProgramUnderTest,
 )
 from croupier.core.command_line import describe_exit, split_command
-from tests.conformance.ports import free_port
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
+from tests.ports import closed_port
 
 FOREVER = "import signal; signal.pause()"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
@@ -299,7 +299,7 @@ while True:
 
 def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
     async def main() -> None:
-        port = await free_port()
+        port = closed_port()
         async with await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
             await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -314,7 +314,7 @@ def test_without_proc_net_listening_is_detected_by_connecting(run: Run, monkeypa
     monkeypatch.setattr("croupier.conformance.listening.PROC_NET_FILES", (Path("/proc/net/no-such-table"),))
 
     async def main() -> None:
-        port = await free_port()
+        port = closed_port()
         async with await ProgramUnderTest.start(python(LASTING_SERVER, "{port}"), {"port": port}) as program:
             await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
 
@@ -323,7 +323,7 @@ def test_without_proc_net_listening_is_detected_by_connecting(run: Run, monkeypa
 
 def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
     async def main() -> None:
-        port = await free_port()
+        port = closed_port()
         async with await ProgramUnderTest.start(python("import sys; sys.exit('no such deck')"), {}) as program:
             with pytest.raises(ProgramError, match=r"has ended \(exit status 1\) .* its stderr: no such deck"):
                 await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
@@ -333,7 +333,7 @@ def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
 
 def test_a_server_whose_port_another_program_has_taken_is_an_error(run: Run) -> None:
     async def main() -> None:
-        port = await free_port()
+        port = closed_port()
         taken = await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port)
         async with taken, await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
             assert await program.wait_ended(TIMEOUT_SECONDS) == 1
@@ -345,7 +345,7 @@ def test_a_server_whose_port_another_program_has_taken_is_an_error(run: Run) -> 
 
 def test_a_server_that_never_listens_is_an_error(run: Run) -> None:
     async def main() -> None:
-        port = await free_port()
+        port = closed_port()
         async with await ProgramUnderTest.start(python(FOREVER), {}) as program:
             with pytest.raises(ProgramError, match=f"runs and takes no connections at 127.0.0.1:{port}"):
                 await program.wait_listening("127.0.0.1", port, 0.05)

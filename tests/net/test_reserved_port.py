@@ -6,16 +6,16 @@ import pytest
 
 from croupier.net import reserved_port
 from croupier.net.reserved_port import SERVER_PORTS, ReservedPort
-from tests.conformance.ports import free_port
 from tests.net.raw_client import Run
 
 
 def test_a_port_for_a_server_is_not_assigned_by_the_system(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
-        port = await free_port()
-        assert port in SERVER_PORTS
-        monkeypatch.setattr(reserved_port, "SERVER_PORTS", range(port, port + 1))
-        async with await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port):
+        port = await ReservedPort.open()
+        port.close()
+        assert port.number in SERVER_PORTS
+        monkeypatch.setattr(reserved_port, "SERVER_PORTS", range(port.number, port.number + 1))
+        async with await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port.number):
             with pytest.raises(OSError, match=r"(?i)address already in use"):
                 await ReservedPort.open()
 
@@ -33,6 +33,8 @@ def test_a_port_is_not_given_to_two_servers(run: Run, monkeypatch: pytest.Monkey
         async with await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port.number):
             """The server can bind it."""
         port.close()
-        assert await free_port() == port.number
+        again = await ReservedPort.open()
+        again.close()
+        assert again.number == port.number
 
     run(main())

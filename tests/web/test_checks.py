@@ -20,9 +20,9 @@ from croupier.net.client_addresses import parse_ip_address
 from croupier.web import checks
 from croupier.web.check_targets import Asker, TargetRules
 from croupier.web.config import WebConfig
-from tests.conformance.ports import free_port
 from tests.conformance.programs import command
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.ports import closed_port
 from tests.sampling import extended
 from tests.web.app_fixture import Browser, serve, web_app
 
@@ -32,7 +32,7 @@ CONFIG = WebConfig(checks_per_minute=100)
 @asynccontextmanager
 async def student_server(habit: str) -> AsyncIterator[str]:
     """A server of Kuhn poker that breaks one rule; its address."""
-    port = await free_port()
+    port = closed_port()
     async with await ProgramUnderTest.start(command("kuhn", "server", habit), {"port": port}) as program:
         await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
         yield f"127.0.0.1:{port}"
@@ -172,7 +172,7 @@ def test_a_target_without_a_server_is_named(run: Run) -> None:
     async def main() -> None:
         async with serve(config=CONFIG) as app:
             browser = Browser(app)
-            target = f"127.0.0.1:{await free_port()}"
+            target = f"127.0.0.1:{closed_port()}"
             path = (await start_check(browser, target)).headers["location"]
             page = await page_with(browser, path, "Nothing could be tested.")
             assert f"No server takes connections at {target}" in page
@@ -227,7 +227,7 @@ def test_old_runs_are_forgotten(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
     async def main() -> None:
         async with serve(config=CONFIG) as app:
-            browser, target = Browser(app), f"127.0.0.1:{await free_port()}"
+            browser, target = Browser(app), f"127.0.0.1:{closed_port()}"
             paths = []
             for _ in range(2):
                 paths.append((await start_check(browser, target)).headers["location"])

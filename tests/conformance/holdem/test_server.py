@@ -26,8 +26,8 @@ from tests.conformance.holdem.faulty_programs import (
     open_faulty_server,
     with_seats,
 )
-from tests.conformance.ports import free_port
 from tests.conformance.suites import check_server, not_passed, server_cases
+from tests.ports import closed_port
 from tests.sampling import extended
 
 ALL = server_cases(ROOM)
@@ -118,7 +118,7 @@ def test_a_turn_of_another_length_is_a_choice() -> None:
 
 def test_unreachable_server_raises() -> None:
     async def main() -> None:
-        await check_server(ROOM, "127.0.0.1", await free_port(), cases=FAST_CASES)
+        await check_server(ROOM, "127.0.0.1", closed_port(), cases=FAST_CASES)
 
     with pytest.raises(ConnectionError, match="no server at"):
         asyncio.run(main())

@@ -38,8 +38,8 @@ from tests.conformance.oldmaid.faulty_tables import (
     hangs_up_silently,
     open_faulty_table,
 )
-from tests.conformance.ports import free_port
 from tests.conformance.suites import check_server, failed, server_cases
+from tests.ports import closed_port
 from tests.sampling import extended, one_for_each, sampled
 
 HONEST = FaultyTable("honest", frozenset(), "oldmaid")
@@ -343,7 +343,7 @@ def test_run_stops_after_max_failures() -> None:
 
 def test_unreachable_table_raises() -> None:
     async def run() -> None:
-        port = await free_port()
+        port = closed_port()
         with pytest.raises(ConnectionError, match="no table answers"):
             await check_server(ROOM, "127.0.0.1", port, cases=server_cases(ROOM), timeout=1.0)
 
