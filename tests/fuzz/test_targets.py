@@ -32,7 +32,7 @@ NOT_FUZZED = {
     "load/measurement.py:decode": "reads histograms that the processes of one load have encoded",
     "conformance/run.py:_decode_stderr": "cuts the output of a program, with a replacement for every invalid byte",
     "conformance/holdem/replay_checks.py:_decode_json": "passes a body to the JSON decoder, and catches what it raises",
-    "conformance/channel/streams.py:ReceivedStream.feed_data": "passes bytes to the stream of asyncio",
+    "net/streams.py:ReceivedStream.feed_data": "passes bytes to the stream of asyncio",
     "conformance/oldmaid/scripted_player.py:ScriptedPlayer._feed": "passes bytes to MessageReader, which is fuzzed",
 }
 """Functions that are named like parsers, and why no target calls them."""
