@@ -187,11 +187,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def credentials(self, status):
         scheme, _, text = (self.headers.get("Authorization") or "").partition(" ")
-        text = text.strip()
         if self.house.options.parser == "loose":
-            text = complete_base64(text)
+            text = complete_base64(text.strip())
         try:
-            name, colon, password = base64.b64decode(text, validate=True).decode().partition(":")
+            name, colon, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
         except (binascii.Error, ValueError):
             name = colon = password = ""
         if scheme.lower() != "basic" or not colon or not name:

@@ -34,15 +34,14 @@ async def game_with_free_seat(context: HoldemContext) -> None:
 async def current_list(context: HoldemContext) -> None:
     """The list shows a game as it is at that time."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    await context.request(NOBODY, "GET", "/games/")
+    await context.request(role, "GET", "/games/")
     await context.act(role, game, bet(context.first_call))
-    response = await context.request(NOBODY, "GET", "/games/")
+    response = await context.request(role, "GET", "/games/")
     listed = [one for one in parse_games(response.body, context.dialect).games if one.game_id == game]
     shown = await context.get_game(NOBODY, game)
-    if listed and (listed[0].table, listed[0].pots) != (shown.table, shown.pots):
-        context.add_deviation(
-            "holdem-5.1", "the game in the list with the same bets as alone", "an earlier state of it"
-        )
+    if [(one.table, one.pots) for one in listed] != [(shown.table, shown.pots)]:
+        found = "an earlier state of it" if listed else "a list without it"
+        context.add_deviation("holdem-5.1", f"the game {game} in the list, with the same bets as alone", found)
 
 
 @MULTI_HAND_CASES.add("9.10", "looking-often")
