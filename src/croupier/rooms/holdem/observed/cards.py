@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import Card, card_names
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Guid
 
@@ -34,17 +35,26 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
     if not new or hand.over:
         return None
     if hand.turn is not Turn.CHANCE or (len(new) > hand.cards_due and not over):
-        last_blind, _ = hand.blinds[-1]
-        option = not hand.street and hand.turn == last_blind
-        clause = "holdem-6.6" if option else "holdem-6.7"
         found = f"{format_cards(new)} on the board before the betting round is over"
-        return Violation(clause, found, "no new cards: a player has still to act")
+        return Violation(_missing_act_clause(hand), found, "no new cards: a player has still to act")
     if violation := _check_dealt_twice(observed, new):
         return violation
     clause_counts["holdem-6.5"] += 1
     observed.board += new
     observed.update()
     return None
+
+
+def _missing_act_clause(hand: Hand) -> str:
+    """Return the clause by which a player has still to act, such as the option of the big blind."""
+    last_blind, _ = hand.blinds[-1]
+    if not hand.street and hand.turn == last_blind:
+        return "holdem-6.6"
+    if not isinstance(hand.turn, int):
+        return "holdem-6.7"
+    is_closed = hand.legal.raise_range is None and hand.legal.can_be_answered
+    faces_short_all_in = is_closed and hand.stacks[hand.turn] > hand.legal.to_call
+    return "holdem-6.9" if faces_short_all_in else "holdem-6.7"
 
 
 def follow_hole(
