@@ -22,7 +22,7 @@ from croupier.conformance.oldmaid.ring_game import (
 )
 from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 
-MAX_GAMES: Final = 6
+MAX_GAMES: Final = 8
 """The number of games to play until the program has lost, or not lost."""
 
 LATE_SECONDS: Final = 0.2
