@@ -87,8 +87,9 @@ RETRY_SECONDS: Final = 5.0
 ODD_RANK: Final = 30
 """How many lines an odd transcript counts more than a plain one."""
 
+REFUSED_PICK_CLAUSE: Final = "oldmaid-7.6"
 REFUSAL_CLAUSE: Final = "oldmaid-8.1"
-"""The clause of a player that refuses a right request because it has refused another one before it."""
+"""The clauses of a player that refuses a right pick, or another right request, after it has refused a wrong one."""
 
 PREMISES: Final = {"oldmaid-7.12": "oldmaid-7.5", "oldmaid-7.16": "oldmaid-7.5"}
 """Clauses whose cases come after those of another clause: a player that keeps the cards that it gives is never out."""
@@ -432,7 +433,7 @@ class PlayerReplay:
         """Return the clause that is violated by another message than that of a line."""
         wanted, found = entry.wanted.get("cmd"), received.json_object
         if found.get("result") == "error" == self._last_received.get(entry.peer, {}).get("result"):
-            return REFUSAL_CLAUSE
+            return REFUSED_PICK_CLAUSE if "card" in entry.wanted else REFUSAL_CLAUSE
         is_repeated = self._last_received.get(entry.peer) == found
         if (wanted, found.get("cmd")) == ("offer", "your_turn"):
             is_repeated = False  # it has the turn to offer, and passes on the turn to draw
