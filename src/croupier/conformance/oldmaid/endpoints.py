@@ -14,12 +14,16 @@ from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.event_loop import wait_set
 from croupier.net.prompt_connection import acknowledge_at_once
 from croupier.net.stop_listening import stop_listening
 from croupier.rooms.oldmaid.wire import Dialect, Join
+
+MIN_CONNECT_SECONDS: Final = 0.2
+"""How long one attempt to connect to the program may take at least; a busy machine needs more than a moment."""
 
 MIN_DIALOGUE_LINES: Final = 500
 """The number of dialogue lines that are kept at least: a program may talk forever."""
@@ -175,7 +179,7 @@ class ProgramEndpoints:
         end = self._loop.time() + seconds
         while True:
             with suppress(OSError, TimeoutError):
-                async with asyncio.timeout(max(0.05, end - self._loop.time())):
+                async with StallTolerantTimeout(max(MIN_CONNECT_SECONDS, end - self._loop.time())):
                     _, connection = await self._loop.create_connection(
                         lambda: ProgramConnection(self, name, called=True), *address
                     )
