@@ -91,7 +91,7 @@ ROGUES: dict[str, tuple[HouseFixture, str]] = {
     "a cut message": (rude(lambda _, data: len(data) < 4), "cut-everywhere"),
     "an error": (rude(lambda _, data: data.startswith(b"ERRO")), "erro-from-the-client-at-bet"),
     "an ANTE": (HouseFixture(ROOM, habit=instead(ante(10), *NO)), "sevenhalf/4.3/ante-at-card"),
-    "a DRAW": (HouseFixture(ROOM, habit=instead(DRAW, *NO)), "draw-at-bet"),
+    "a DRAW": (HouseFixture(ROOM, habit=instead(DRAW, *NO)), "/draw-at-bet"),
     "what it refuses": (HouseFixture(ROOM, habit=closing_behind_refusals), "strt-at-card"),
 }
 """Houses that answer something readable with ERRO and a close, and a case that shows it."""
