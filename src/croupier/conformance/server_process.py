@@ -138,10 +138,12 @@ class ServerProcess:
 
     async def close(self, grace: float = 1.0) -> None:
         """Stop it, and give its port back. See `ProgramUnderTest.stop`."""
-        if self._program is not None:
-            await self._program.stop(grace)
-        if self._port is not None:
-            self._port.close()
+        try:
+            if self._program is not None:
+                await self._program.stop(grace)
+        finally:
+            if self._port is not None:
+                self._port.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -92,7 +92,7 @@ def test_a_table_may_look_now_and_then_who_has_left() -> None:
     assert [result.outcome for result in results] == [Outcome.PASS] * len(results)
 
 
-@pytest.mark.parametrize("section", ["3", "9"])
+@pytest.mark.parametrize("section", ["3", pytest.param("9", marks=pytest.mark.extended)])
 def test_a_table_may_take_seconds_to_see_who_has_left(section: str) -> None:
     results = run(replace(HONEST, house=NoticesVeryLate), f"oldmaid/{section}", timeout=1.5)
     assert failed(results) == []
