@@ -159,8 +159,8 @@ def test_stopping_asks_first(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         file = tmp_path / "ready"
         script = (
-            "import signal, sys, pathlib; signal.signal(signal.SIGTERM, lambda *_: sys.exit('in order'));"
-            "pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
+            "import signal, sys, pathlib; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM});"
+            "pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.sigwait({signal.SIGTERM}); sys.exit('in order')"
         )
         program = await ProgramUnderTest.start(python(script, str(file)), {})
         await said(file)
