@@ -188,7 +188,7 @@ class CaseRunner:
         if result.case not in self._suspects:
             return result
         self._suspects.remove(result.case)
-        if self._suspects or result.failure is not None:
+        if self._suspects or result.failure is not None or not self._crowd.clause:
             return result
         ended = f"the end of the server ({self._end_in_crowd})"
         cause = Cause(f"it has ended ({self._end_in_crowd}) while several cases ran, and alone none of them ends it")

@@ -15,7 +15,7 @@ class Crowd:
 
     A right server may be too busy for several clients, or have no room for them, so that it is silent or closes a
     connection. A wrong message is a fault at any time. `clause` is what a server breaks that ends when it has several
-    clients; it is empty for clients, which are independent of each other. `is_disturbing`: a case has failed among
+    clients; if it is empty, every failure is believed (`Bench.crowd_clause`). `is_disturbing`: a case has failed among
     others and has passed alone.
     """
 

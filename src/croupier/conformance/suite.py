@@ -128,7 +128,10 @@ class Bench:
     """The dialect of the room that the program speaks, as far as known."""
 
     crowd_clause = ""
-    """What a server breaks that fails only while it has several clients; empty for clients, each a process."""
+    """What a server breaks that ends only while it has several clients.
+
+    It is empty for clients, each of which is a process, and for tables, which have to play many games at a time.
+    """
 
     @property
     def lanes(self) -> int:

@@ -43,7 +43,6 @@ class TableBench(Bench):
     """Tries cases at a table, a few at a time once its size is known."""
 
     replay_tries = 2
-    crowd_clause = "oldmaid-3.13"
 
     def __init__(self, config: Config) -> None:
         self._config = config
