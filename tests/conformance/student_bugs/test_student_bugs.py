@@ -78,6 +78,7 @@ QUICK = (
     ("oldmaid_table", "cards-are-sent-later", "oldmaid/1.4/tail"),
     ("oldmaid_table", "port-as-it-came", "oldmaid/2.10/strings-for-numbers"),
     ("oldmaid_table", "leavers-counted-twice", "oldmaid/9.4/out-and-gone"),
+    ("oldmaid_table", "one-game-only", "oldmaid/4"),
     ("oldmaid_player", "refused-pick-ends-offer", "oldmaid/8.7/pick-mistyped"),
     ("oldmaid_player", "answers-newest-connection", "oldmaid/7.7/pick-unoffered"),
     ("oldmaid_player", "offers-when-out", "oldmaid/7.12/gives-his-last-card"),
