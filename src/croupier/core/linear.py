@@ -23,10 +23,7 @@ def linear_text(view: TableView) -> Iterator[Text]:
         yield view.blocked
     for action in view.actions:
         yield action_line(action)
-    if view.purse is not None:
-        yield counted("{count} coin in your purse", "{count} coins in your purse", view.purse)
-    if view.score is not None:
-        yield view.score
+    yield from purse_and_score(view)
 
 
 def table_content(view: TableView) -> Iterator[Text]:
@@ -38,6 +35,14 @@ def table_content(view: TableView) -> Iterator[Text]:
         yield text("{name}: {coins}", name=pot.name, coins=pot.coins)
     if view.status is not None:
         yield view.status
+
+
+def purse_and_score(view: TableView) -> Iterator[Text]:
+    """Yield the lines of the viewer's purse and of the score."""
+    if view.purse is not None:
+        yield counted("{count} coin in your purse", "{count} coins in your purse", view.purse)
+    if view.score is not None:
+        yield view.score
 
 
 def board_line(view: TableView) -> Text | None:

@@ -1,13 +1,12 @@
 """The pages of a replay: what the templates show of it at each step."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from croupier.core.linear import linear_text
+from croupier.core.linear import purse_and_score, table_content
 from croupier.core.presentation import TableView, Text, new_items, sentences, text, verbatim
 from croupier.web.frames import FrameView, sender_name
 
@@ -110,7 +109,8 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
                 yield note
             if (after := self.table(step)) != table:
                 table = after
-                yield from _table_lines(table)
+                yield from table_content(table)
+                yield from purse_and_score(table)
 
 
 def _message_lines(frame: FrameView) -> Iterator[Text]:
@@ -118,11 +118,6 @@ def _message_lines(frame: FrameView) -> Iterator[Text]:
     if frame.text:
         details = verbatim(f"{frame.text} ({frame.clause})" if frame.clause else frame.text)
         yield text("{name}: {details}", name=frame.sender_name, details=details) if frame.sender else details
-
-
-def _table_lines(table: TableView) -> Iterator[Text]:
-    """Yield what is on a table, without its title, what has happened before, and what a player could do."""
-    return islice(linear_text(replace(table, announcements=(), actions=(), blocked=None)), 1, None)
 
 
 def _frame(moment: Moment, number: int, translate: Callable[[Text], str]) -> FrameView:
