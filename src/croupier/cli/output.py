@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Final
 
+from croupier.core.errors import AddressError
 from croupier.core.plural import format_count
 from croupier.core.redaction import redact
 from croupier.core.text import printable
@@ -73,13 +74,16 @@ def fail_of(error: ValueError | OSError | ModuleNotFoundError) -> int:
     return fail(error, 1 if has_failed else WRONG_USE_STATUS)
 
 
-def error_at(place: str, error: object) -> str:
-    """Return an error after the place at which it occurred, unless it names the place itself.
+def error_at(place: str, error: Exception, text: str | None = None) -> str:
+    """Return an error after the place at which it occurred, unless it names the place; `text` is more than its own.
 
-    >>> error_at("127.0.0.1:1", "no house answers at 127.0.0.1:1"), error_at("127.0.0.1:1", "ERR")
-    ('no house answers at 127.0.0.1:1', '127.0.0.1:1: ERR')
+    >>> error_at("127.0.0.1:1", AddressError("no house answers at 127.0.0.1:1"))
+    'no house answers at 127.0.0.1:1'
+    >>> error_at("127.0.0.1:1", ConnectionError("ERR"))
+    '127.0.0.1:1: ERR'
     """
-    return str(error) if place in str(error) else f"{place}: {error}"
+    found = text or str(error)
+    return found if isinstance(error, AddressError) else f"{place}: {found}"
 
 
 def print_error(message: object, *, keep: str = "") -> None:

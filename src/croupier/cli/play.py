@@ -317,7 +317,7 @@ def print_summary(
     )
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
-        return fail(error_at(house, tally.fault_text))
+        return fail(error_at(house, tally.fault, tally.fault_text))
     return 0
 
 

@@ -20,7 +20,7 @@ from croupier.clients.inbox import Inbox
 from croupier.clients.silence import SilenceWatch
 from croupier.core.client_session import ClientSession
 from croupier.core.codec import printable_bytes
-from croupier.core.errors import Violation
+from croupier.core.errors import AddressError, Violation
 from croupier.core.logger import SilentLogger
 from croupier.core.presentation import Text
 from croupier.core.referee import HOUSE
@@ -107,7 +107,7 @@ class GameClient:
             self._stop()
             left = self._inbox.take()
             assert isinstance(left, Left), "a failed connection attempt has no other event"
-            raise ConnectionError(f"no house answers at {format_address(self.address)}: {left.reason}")
+            raise AddressError(f"no house answers at {format_address(self.address)}: {left.reason}")
         return self
 
     async def __aexit__(self, *error: object) -> None:

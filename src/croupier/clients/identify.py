@@ -8,7 +8,7 @@ from ssl import SSLContext
 from typing import Any, Final
 
 from croupier.core.codec import Codec, printable_bytes
-from croupier.core.errors import Violation
+from croupier.core.errors import AddressError, Violation
 from croupier.core.presentation import Text, text
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.room import Room
@@ -30,7 +30,7 @@ MAX_ANSWER_BYTES: Final = 32
 """Maximum number of bytes of an answer that are examined and shown."""
 
 
-class OtherProtocol(ConnectionError):
+class OtherProtocol(AddressError):
     """The server at an address speaks another game's protocol, or TLS.
 
     Example, with `croupier serve sevenhalf` running:

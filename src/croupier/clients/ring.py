@@ -17,6 +17,7 @@ from croupier.clients.waiting import Wait, wait_limit
 from croupier.core.bots import Bot
 from croupier.core.codec import Codec
 from croupier.core.dealer import Luck
+from croupier.core.errors import AddressError
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.presentation import Text, text
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Session, Submitted
@@ -240,8 +241,8 @@ class RingClient:
         self._log.debug("listening", nick=options.nick, address=listening_address)
         return listening_address
 
-    def _no_answer_error(self, reason: str) -> ConnectionError:
-        return ConnectionError(f"no table answers at {format_address(self._config.table)}: {reason}")
+    def _no_answer_error(self, reason: str) -> AddressError:
+        return AddressError(f"no table answers at {format_address(self._config.table)}: {reason}")
 
     def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         self._silence_watch.reset(now)

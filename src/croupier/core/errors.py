@@ -1,4 +1,4 @@
-"""The errors of the core: illegal moves of our own side, and violations by a peer.
+"""The errors of the core: illegal moves of our own side, violations by a peer, and addresses without a server.
 
 A failed `assert` marks a bug of croupier.
 """
@@ -27,6 +27,10 @@ class IllegalMove(ValueError):
         super().__init__(f"{found} is not allowed here; allowed: {listed}")
         self.found = found
         self.allowed = tuple(allowed)
+
+
+class AddressError(ConnectionError):
+    """No server of the wanted game answers at an address, which the text names."""
 
 
 class FoundKind(Enum):

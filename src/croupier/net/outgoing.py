@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 
+from croupier.core.errors import AddressError
 from croupier.core.session import Address
 from croupier.net.addresses import connect_error_reason, format_address
 
@@ -54,10 +55,8 @@ async def outgoing_addresses(address: Address) -> list[str]:
 
 
 def check_server(address: Address, seconds: float) -> None:
-    """Connect to a server once. Raises ConnectionError if none accepts the connection in time."""
+    """Connect to a server once. Raises AddressError if none accepts the connection in time."""
     try:
         socket.create_connection(address, seconds).close()
     except (OSError, UnicodeError) as error:  # a name that no resolver takes is no OSError
-        raise ConnectionError(
-            f"no server answers at {format_address(address)}: {connect_error_reason(error)}"
-        ) from error
+        raise AddressError(f"no server answers at {format_address(address)}: {connect_error_reason(error)}") from error
