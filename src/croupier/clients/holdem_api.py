@@ -37,8 +37,8 @@ MAX_GAME_LIST_BYTES: Final = 16 << 20
 class Refusal(Exception):
     """The server has refused a request and changed nothing.
 
-    `status` is the HTTP status, `detail` the body of the answer, `retry_after_seconds` the value of its Retry-After
-    header, if any.
+    `status` is the HTTP status, `status_text` the status with its name, `detail` the body of the answer, and
+    `retry_after_seconds` the value of its Retry-After header, if any.
 
     Example, with `croupier serve holdem` running:
         >>> from croupier.holdem import BlockingHoldemClient
@@ -53,8 +53,9 @@ class Refusal(Exception):
     def __init__(self, status: int, detail: str, retry_after_seconds: float | None = None) -> None:
         phrase = HTTPStatus(status).phrase if status in HTTPStatus else "unknown status"
         shown = printable(detail)
-        super().__init__(f"{status} {phrase}{': ' if detail else ''}{shown}")
         self.status = status
+        self.status_text = f"{status} {phrase}"
+        super().__init__(f"{self.status_text}{': ' if detail else ''}{shown}")
         self.detail = shown
         self.retry_after_seconds = retry_after_seconds
 
@@ -68,6 +69,14 @@ class ApiRequest(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     is_anonymous: bool = False
     idempotent: bool = True
+
+
+class NoAnswerError(ConnectionError):
+    """A request has no answer; `reason` is that of the connection."""
+
+    def __init__(self, request: ApiRequest, reason: str) -> None:
+        super().__init__(f"no answer to {request.method} {request.path}: {reason}")
+        self.reason = reason
 
 
 class ApiResponse(Struct, frozen=True):
@@ -300,11 +309,11 @@ class HoldemApi:
         signed_request = self._with_credentials(request)
         waited_seconds, retry_delay = 0.0, FIRST_RETRY_DELAY_SECONDS
         while True:
-            error: Refusal | ConnectionError
+            error: Refusal | NoAnswerError
             try:
                 response = await self.exchange.request(signed_request)
             except ConnectionError as failure:
-                error = ConnectionError(f"no answer to {request.method} {request.path}: {failure}")
+                error = NoAnswerError(request, str(failure))
                 delay = retry_delay
             else:
                 if response.status in accepted:

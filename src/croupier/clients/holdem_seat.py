@@ -11,6 +11,7 @@ from croupier.clients.holdem_api import (
     RETRYABLE_STATUSES,
     HoldemApi,
     JoinedGame,
+    NoAnswerError,
     Refusal,
 )
 from croupier.core.errors import Violation
@@ -98,13 +99,18 @@ class HoldemSeat:
         If it was not made, `next_game` returns the current state, perhaps with the same decision. Raises IllegalMove if
         the move is not in `player.legal`; nothing is sent then.
         """
+        failure = await self.try_move(move)
+        return None if failure is None else str(failure)
+
+    async def try_move(self, move: Move | Act) -> str | Refusal | NoAnswerError | None:
+        """Make a move like `make_move`. Returns the error itself if the move was not made."""
         act = move if isinstance(move, Act) else self.player.act(move)
         self._handle(Submitted(act))
         try:
             return await self._api.act(act)
-        except ConnectionError as error:
+        except NoAnswerError as error:
             self._recheck()
-            return str(error)
+            return error
         except Refusal as refusal:
             if refusal.status in RETRYABLE_STATUSES:
                 await self._api.exchange.wait(
@@ -117,7 +123,7 @@ class HoldemSeat:
                 self._watcher.refresh()
             else:
                 self._on_refusal(refusal)
-            return str(refusal)
+            return refusal
 
     async def leave(self) -> None:
         """Leave the game, unless the seat is lost already."""

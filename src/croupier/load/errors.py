@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from croupier.clients.holdem_api import Refusal
+from croupier.clients.holdem_api import NoAnswerError, Refusal
 from croupier.core.bots import is_bot_error
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.python_files import describe_error
@@ -13,9 +13,6 @@ MAX_REASON_CHARS: Final = 80
 NO_ACT: Final = "a visit without an answered act"
 NO_COINS: Final = "the house gives a connection no coins to play with"
 REFUSED_BET: Final = "a bet that was treated as a fold"
-
-UNANSWERED: Final = "no answer to "
-"""How a HoldemApi begins the error of a request without a response; the request and the reason follow."""
 
 
 def cannot_connect(reason: str) -> str:
@@ -45,18 +42,18 @@ def violated(violation: Violation) -> str:
     return f"the server broke {violation.clause}"
 
 
-def failed_request(error: object) -> str:
+def failed_move(failure: str | Refusal | NoAnswerError) -> str:
+    """The kind of a hold'em move that was not made, or was treated as a fold for a reason."""
+    return REFUSED_BET if isinstance(failure, str) else failed_request(failure)
+
+
+def failed_request(error: Refusal | NoAnswerError) -> str:
     """The kind of a hold'em request that was refused or not answered: its status, or the reason of the connection.
 
-    >>> failed_request("503 Service Unavailable: try again")
+    >>> failed_request(Refusal(503, "try again"))
     '503 Service Unavailable'
-    >>> failed_request("no answer to POST /games/c2/players/: All connection attempts failed")
-    'All connection attempts failed'
     """
-    text = str(error)
-    if text.startswith(UNANSWERED):
-        return printable(text.rpartition(": ")[2], MAX_REASON_CHARS)
-    return text.partition(":")[0] if text[:3].isdecimal() else REFUSED_BET
+    return error.status_text if isinstance(error, Refusal) else printable(error.reason, MAX_REASON_CHARS)
 
 
 def error_kind(error: Exception, answer_seconds: float) -> str | None:
@@ -67,12 +64,10 @@ def error_kind(error: Exception, answer_seconds: float) -> str | None:
     match error:
         case Violation():
             return violated(error)
-        case Refusal():
+        case Refusal() | NoAnswerError():
             return failed_request(error)
         case TimeoutError():
             return no_answer(answer_seconds)
-        case OSError() if str(error).startswith(UNANSWERED):
-            return failed_request(error)
         case OSError():
             return cannot_connect(str(error).rpartition(": ")[2])
         case _:

@@ -10,7 +10,7 @@ from croupier.clients.holdem import HoldemClient, HoldemSeat
 from croupier.clients.holdem_api import Refusal
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.server_url import with_scheme
-from croupier.load.errors import failed_request
+from croupier.load.errors import failed_move
 from croupier.load.measurement import Measurement
 from croupier.load.plan import Plan
 from croupier.load.visits import VisitFailed, Visitor, visitors_by_table
@@ -93,8 +93,8 @@ class HoldemPlayer:
                 return
             due = await self._visitor.wait_until_due()
             async with self._visitor.act(due):
-                if (error := await seat.make_move(move)) is not None:
-                    raise VisitFailed(failed_request(error))
+                if (failure := await seat.try_move(move)) is not None:
+                    raise VisitFailed(failed_move(failure))
 
 
 def play_holdem(plan: Plan, numbers: range, measurement: Measurement, start: float) -> list[Coroutine[Any, Any, None]]:
