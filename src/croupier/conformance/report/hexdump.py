@@ -1,6 +1,9 @@
 """Hex dumps: expected and actual bytes side by side, with the first wrong byte marked."""
 
+from collections.abc import Sequence
 from typing import Final
+
+from msgspec import Struct
 
 from croupier.core.text import printable as escaped
 
@@ -12,6 +15,16 @@ CONTEXT_ROWS: Final = 3
 
 MISSING_BYTE: Final = "--"
 """Shown in the place of a missing byte."""
+
+
+class DumpLine(Struct, frozen=True):
+    """A line of a dump: its text, and a `mark` after it if the line above has the first wrong byte."""
+
+    text: str
+    mark: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}{self.mark}"
 
 
 def first_difference(expected: bytes, actual: bytes) -> int | None:
@@ -27,15 +40,15 @@ def first_difference(expected: bytes, actual: bytes) -> int | None:
     return None if len(expected) == len(actual) else min(len(expected), len(actual))
 
 
-def hex_diff(expected: bytes, actual: bytes) -> str:
-    """Both byte strings as hexadecimal text of 74 columns, with `^^` below the first wrong byte.
+def hex_diff(expected: bytes, actual: bytes) -> Sequence[DumpLine]:
+    """Both byte strings as lines of hexadecimal text of 74 columns, with `^^` below the first wrong byte.
 
     Shows the rows around the first wrong byte, at most seven; the first rows if nothing is wrong.
     """
     wrong = first_difference(expected, actual)
     middle = 0 if wrong is None else wrong // BYTES_PER_ROW
     last = (max(len(expected), len(actual), 1) - 1) // BYTES_PER_ROW
-    lines = [f"{'':6}{'expected':35}{'actual'}"]
+    lines = [DumpLine(f"{'':6}{'expected':35}{'actual'}")]
     for row in range(max(0, middle - CONTEXT_ROWS), min(last, middle + CONTEXT_ROWS) + 1):
         at = row * BYTES_PER_ROW
         wanted, got = (data[at : at + BYTES_PER_ROW] for data in (expected, actual))
@@ -44,20 +57,20 @@ def hex_diff(expected: bytes, actual: bytes) -> str:
         if is_marked and wrong == len(actual):
             came.append(MISSING_BYTE)
         columns = f"{_hexadecimal(wanted):23}  {_characters(wanted):8}  {' '.join(came):23}  {_characters(got)}"
-        lines.append(f"{at:04X}  {columns}".rstrip())
+        lines.append(DumpLine(f"{at:04X}  {columns}".rstrip()))
         if wrong is not None and is_marked:
-            lines.append(f"{'':{41 + 3 * (wrong - at)}}^^")
-    return "\n".join(lines)
+            lines.append(DumpLine(" " * (41 + 3 * (wrong - at)), "^^"))
+    return lines
 
 
-def hex_dump(data: bytes) -> str:
-    """Bytes as hexadecimal text, sixteen a line, with their characters."""
+def hex_dump(data: bytes) -> Sequence[DumpLine]:
+    """Bytes as lines of hexadecimal text, sixteen a line, with their characters."""
     lines = []
     width = 3 * min(len(data), 2 * BYTES_PER_ROW) - 1
     for at in range(0, len(data), 2 * BYTES_PER_ROW):
         part = data[at : at + 2 * BYTES_PER_ROW]
-        lines.append(f"{at:04X}  {_hexadecimal(part):{width}}  {_characters(part)}")
-    return "\n".join(lines)
+        lines.append(DumpLine(f"{at:04X}  {_hexadecimal(part):{width}}  {_characters(part)}"))
+    return lines
 
 
 def _hexadecimal(data: bytes) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from croupier.conformance.report.hexdump import DumpLine
 from croupier.conformance.report.summary import (
     LOOKS,
     MEANINGS,
@@ -21,8 +22,6 @@ from croupier.core.html_page import html_text, page
 from croupier.core.plural import format_count
 
 CODE_PATTERN: Final = re.compile(r"`([^`]*)`")
-MARK_PATTERN: Final = re.compile(r"^( +)(\^\^)$", re.MULTILINE)
-"""The mark below the first wrong byte."""
 
 STYLESHEET: Final = """
 :root { --mark: #ffd75e; --ink: #000; }
@@ -104,11 +103,16 @@ def result_html(report: Report, result: Result) -> Iterator[str]:
         yield f'<dt>{name}</dt><dd class="{name}">{shown}</dd>'
     yield f"<dt>repeat</dt><dd><code>{html_text(repeat_command(report, result))}</code></dd>\n</dl>"
     if dump := failure_bytes(result):
-        mark = r'\1<mark title="the first wrong byte">\2</mark>'
-        yield f"<pre>{MARK_PATTERN.sub(mark, html_text(dump))}</pre>"
+        shown = "\n".join(map(_dump_line, dump))
+        yield f"<pre>{shown}</pre>"
     if lines := dialogue(result):
         yield '<table class="dialogue">'
         for line in lines:
             row = f'<td class="side">{line.side}</td><td>{html_text(line.text)}</td><td class="hex">{line.hex}</td>'
             yield f"<tr>{row}</tr>"
         yield "</table>"
+
+
+def _dump_line(line: DumpLine) -> str:
+    mark = f'<mark title="the first wrong byte">{line.mark}</mark>' if line.mark else ""
+    return f"{html_text(line.text)}{mark}"

@@ -38,8 +38,7 @@ def failure_text(report: Report, result: Result) -> str:
 
 def _block(report: Report, result: Result) -> Iterator[str]:
     yield from (f"{name}: {printable(text)}" for name, text in facts(result))
-    if dump := failure_bytes(result):
-        yield dump
+    yield from map(str, failure_bytes(result))
     if lines := dialogue(result):
         yield "dialogue:"
         yield from (indent(str(line), "  ") for line in lines)

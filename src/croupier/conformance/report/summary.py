@@ -11,7 +11,7 @@ from croupier.conformance.channel.http import HttpMessage
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.report.hexdump import hex_diff, hex_dump, is_plain_text, is_utf8, printable
+from croupier.conformance.report.hexdump import DumpLine, hex_diff, hex_dump, is_plain_text, is_utf8, printable
 from croupier.conformance.report.look import Look
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.errors import Violation
@@ -149,11 +149,11 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield "likely cause", failure.cause.text
 
 
-def failure_bytes(result: Result) -> str:
-    """The bytes of a failure as hexadecimal text: expected and actual side by side, or what came; empty without any."""
+def failure_bytes(result: Result) -> Sequence[DumpLine]:
+    """The bytes of a failure in hexadecimal: expected and actual side by side, or what came; empty without any."""
     failure = result.failure
     if failure is None:
-        return ""
+        return ()
     if failure.wanted is None:
         return hex_dump(failure.got[:MAX_DUMPED_BYTES])
     return hex_diff(failure.wanted, failure.got)

@@ -135,7 +135,7 @@ def failure_block(report: Report, result: Result) -> Iterator[RenderableType]:
         table.add_row("dialogue", _dialogue(result))
     yield table
     if dump := failure_bytes(result):
-        yield Padding(Text(dump), (1, 0, 0, 2))
+        yield Padding(Text("\n".join(map(str, dump))), (1, 0, 0, 2))
     yield _unwrapped(f"repeat: {repeat_command(report, result)}")
 
 
