@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.conformance.tap.connection import BytesRelayed, TappedConnection
 from croupier.conformance.tap.house_transcript import HouseTranscriptWriter, transcript_text
 from croupier.core.referee import CLIENT, HOUSE
@@ -58,12 +58,12 @@ def test_bytes_are_spelt_as_plainly_as_can_be(sent: bytes, message: object, text
 
 
 def script(
-    paper: Conversation, heard: Conversation, closed: Sequence[Peer], title: str, head: Mapping[str, str]
+    referee: AnyClientReferee, heard: Conversation, closed: Sequence[Peer], title: str, head: Mapping[str, str]
 ) -> str:
     """What was heard, as it is written down."""
     passage = TappedConnection(1, None, heard, 0.0)
     passage.closed_sides += closed
-    writing = HouseTranscriptWriter(paper, StringIO())
+    writing = HouseTranscriptWriter(referee, StringIO())
     writing.add_entries(passage, BytesRelayed(passage, 0.0, CLIENT, b"", heard.lines, heard.faults).entries)
     writing.add_end(passage)
     return "".join(writing.transcript(title, head))
@@ -119,14 +119,12 @@ SIMPLE = [
 
 @pytest.mark.parametrize(("room", "paper"), extended(SIMPLE, 5), ids=[paper.name for _, paper in SIMPLE])
 def test_a_paper_that_was_played_and_heard_is_played_again(room: HouseRoom, paper: Transcript) -> None:
-    def conversation() -> Conversation:
-        return Conversation(room, house_settings(room, paper), strict=is_strict(paper))
-
-    heard = conversation()
+    settings, strict = house_settings(room, paper), is_strict(paper)
+    heard = Conversation(room, settings, strict=strict)
     stage = Listening(room, paper, heard)
     play_transcript(paper, stage, room.patterns)
     head = {name: value for name, value in paper.head.items() if name not in {"title", "clause", "fault"}}
-    text = script(conversation(), heard, stage.house.closed, paper.title, head)
+    text = script(room.referee(settings, strict), heard, stage.house.closed, paper.title, head)
     again = parse_transcript(text, "again")
     play_transcript(again, make_harness(room, again), room.patterns)
     said = [b"".join(encode_line(line.text) for line in one.lines if line.kind == ">") for one in (paper, again)]
@@ -141,7 +139,9 @@ def test_a_verdict_stands_behind_the_line_that_shows_it() -> None:
     heard.on_data(CLIENT, b"STRT P_1", 0.0)
     heard.on_data(HOUSE, b"CARD C_QACTN\0", 0.0)
     heard.on_disconnect(HOUSE, 1.0)
-    assert script(Conversation(HOUSE_ROOMS["kuhn"]), heard, [HOUSE], "A story", {"strict": "yes"}).splitlines() == [
+    assert script(
+        HOUSE_ROOMS["kuhn"].referee(None, False), heard, [HOUSE], "A story", {"strict": "yes"}
+    ).splitlines() == [
         "title: A story",
         "clause: kuhn-2.7",
         "fault: house kuhn-2.7",

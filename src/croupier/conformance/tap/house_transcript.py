@@ -6,10 +6,10 @@ from typing import IO, Final
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.conversation import AnyClientReferee, DialogueLine
 from croupier.conformance.tap.connection import TappedConnection
 from croupier.conformance.tap.transcript import TranscriptWriter
-from croupier.core.referee import CLIENT, HOUSE, Party
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Party, Sent
 from croupier.core.session import Peer
 from croupier.core.transcript import NAMED_BYTES
 
@@ -61,21 +61,21 @@ def _numbers(message: object) -> dict[bytes, int]:
 class HouseTranscriptWriter(TranscriptWriter):
     """Writes a conversation as `croupier.core.transcript` reads it.
 
-    `follower` is a new conversation like the tapped one; it detects the end of games.
+    `referee` is a new one like that of the conversation. It finds the end of games; it is not informed of deadlines,
+    because games may go on after a late answer.
     """
 
-    def __init__(self, follower: Conversation, body: IO[str]) -> None:
+    def __init__(self, referee: AnyClientReferee, body: IO[str]) -> None:
         super().__init__(body)
-        self._follower = follower
+        self._referee = referee
 
     def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:  # noqa: ARG002 -- there is only one
         """See `TranscriptWriter`."""
         yield _spoken(line.side, line.data, line.message)
-        before = self._follower.games
-        self._follower.on_data(line.side, line.data, line.at)
-        self._follower.forget()
-        last = self._follower.referee.last_game
-        if last is not None and self._follower.games > before:
+        before = self._referee.finished_count
+        self._referee.on(Sent(line.side, OTHER_END[line.side], line.message), line.at)
+        last = self._referee.last_game
+        if last is not None and self._referee.finished_count > before:
             yield f"* settled p {last.net:+d}"
 
     def render_end(self, connection: TappedConnection) -> Iterator[str]:
@@ -85,9 +85,8 @@ class HouseTranscriptWriter(TranscriptWriter):
                 yield _spoken(side, rest)
         if not connection.closed_sides:
             return
-        referee = self._follower.referee
-        yield "* left p" if connection.closed_sides[0] == CLIENT and referee.legal else "* dropped p"
-        if referee.game is not None:
+        yield "* left p" if connection.closed_sides[0] == CLIENT and self._referee.legal else "* dropped p"
+        if self._referee.game is not None:
             yield "* settled p ?"
 
 

@@ -34,6 +34,6 @@ def room_follower(room: Room, known_options: Any, *, strict: bool, answer_timeou
         return ExplainedConversation(room, known_options, strict=strict, answer_timeout=answer_timeout)
 
     def new_writer(body: IO[str]) -> HouseTranscriptWriter:
-        return HouseTranscriptWriter(new_conversation(), body)
+        return HouseTranscriptWriter(room.referee(known_options, strict, answer_timeout), body)
 
     return Follower(new_conversation, new_writer)
