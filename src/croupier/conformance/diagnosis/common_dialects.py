@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from croupier.conformance.conversation import MESSAGE_SECTION
 from croupier.conformance.diagnosis.dialect import (
@@ -23,26 +23,35 @@ QUOTE_PATTERN: Final = rb"(?:[\"'`\x91-\x94]|\xe2\x80[\x98\x99\x9c\x9d])"
 """A quotation mark in ASCII, Windows-1252 or UTF-8."""
 
 
+class RoomDialect(NamedTuple):
+    """A dialect of one room alone. See `Dialect`; `fields` are the changed ones.
+
+    `section` is empty if the clause about the fields is the one from which the dialect departs.
+    """
+
+    description: str
+    fields: Mapping[str, FieldPattern]
+    section: str = ""
+    option: str = ""
+
+
 @dataclass(frozen=True)
 class ProtocolLayout:
     """The layout of the messages of a room, and the fields from which its dialects are generated.
 
-    `fields` are the fields as the protocol spells them. `sections` are the numbers of the clauses about some fields and
-    dialects; all others depart from the clause of MESSAGE_SECTION. `code_aliases` are other names that programs use for
+    `fields` are the fields as the protocol spells them. `sections` are the numbers of the clauses about some fields;
+    all others depart from the clause of MESSAGE_SECTION. `code_aliases` are other names that programs use for
     codes. `digit_fields` are the integer fields written in decimal digits; `text_fields` the names of those that
     programs may put into quotes, or send with two bytes for each letter; `quoted_fields` further fields as they are
-    inside the quotes, and `repeated_fields` the letters of those that repeat them up to a space. `room_dialects` are
-    dialects of this room alone, by their description, and `options` the names of those that the room itself speaks, by
-    the same. `lower_case_fields` are the fields in lower case letters, if the
-    protocol is case-sensitive.
+    inside the quotes, and `repeated_fields` the letters of those that repeat them up to a space. `lower_case_fields`
+    are the fields in lower case letters, if the protocol is case-sensitive.
     """
 
     layout: MessageFields
     fields: Mapping[str, FieldPattern]
     sections: Mapping[str, str]
     code_aliases: Mapping[bytes, bytes]
-    room_dialects: Mapping[str, Mapping[str, FieldPattern]]
-    options: Mapping[str, str] = field(default_factory=dict)
+    room_dialects: Sequence[RoomDialect]
     digit_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
     text_fields: Sequence[str] = ()
     quoted_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
@@ -55,12 +64,9 @@ class ProtocolLayout:
         """A dialect with these changed fields."""
         own = one_of({code: code for code in self.layout}, is_case_sensitive=self.lower_case_fields is not None)
         changed = {**(fields or {}), **({CODE_FIELD: codes} if codes else {})}
-        named = [self.sections[name] for name in (description, *changed) if name in self.sections]
+        named = [self.sections[name] for name in changed if name in self.sections]
         section = named[0] if named else MESSAGE_SECTION
-        option = self.options.get(description, "")
-        return Dialect(
-            description, self.layout, {CODE_FIELD: own, **self.fields}, changed, section=section, option=option
-        )
+        return Dialect(description, self.layout, {CODE_FIELD: own, **self.fields}, changed, section=section)
 
 
 # Integers.
@@ -187,8 +193,9 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
     if "space" in protocol.fields:
         for description, space in SPACE_DIALECTS.items():
             yield protocol.dialect(description, {"space": space})
-    for description, parts in protocol.room_dialects.items():
-        yield protocol.dialect(description, parts)
+    for description, parts, section, option in protocol.room_dialects:
+        dialect = protocol.dialect(description, parts)
+        yield replace(dialect, section=section or dialect.section, option=option)
     if protocol.lower_case_fields is not None:
         lower = protocol.dialect(LOWER_CASE, protocol.lower_case_fields, one_of({c: c for c in protocol.layout}))
         yield replace(lower, section=CASE_SECTION)

@@ -9,6 +9,7 @@ from croupier.conformance.diagnosis.common_dialects import (
     DIGITS_FIELD,
     QUOTE_PATTERN,
     ProtocolLayout,
+    RoomDialect,
     all_dialects,
     binary_field,
     pack_int32,
@@ -46,12 +47,12 @@ KUHN: Final = ProtocolLayout(
     sections={CODE_FIELD: "2.2", "word": "2.2"},
     code_aliases={b"START": b"STRT", b"ACTION": b"ACTN", b"ACT": b"ACTN", b"DISCONNECT": b"DISC", b"ERRO": b"FAIL"},
     text_fields=("word",),
-    room_dialects={
-        "writes a card as its rank alone": _words({"J": b"C_J", "Q": b"C_Q", "K": b"C_K"}),
-        "spells its arguments out": _words(SPELLED_OUT_ARGUMENTS),
-        "writes its arguments without _": _words({a.decode().replace("_", ""): a for a in ARGUMENTS}),
-        "writes BRT, which is a slip of the document's": _words({"BRT": b"BET"}),
-    },
+    room_dialects=(
+        RoomDialect("writes a card as its rank alone", _words({"J": b"C_J", "Q": b"C_Q", "K": b"C_K"})),
+        RoomDialect("spells its arguments out", _words(SPELLED_OUT_ARGUMENTS)),
+        RoomDialect("writes its arguments without _", _words({a.decode().replace("_", ""): a for a in ARGUMENTS})),
+        RoomDialect("writes BRT, which is a slip of the document's", _words({"BRT": b"BET"})),
+    ),
 )
 
 # Seven and a half.
@@ -142,8 +143,6 @@ class WrongCount(FieldPattern):
         return None if found is None else (pack_int32((found[1] - at - 4) // 2), at + 4)
 
 
-WRONG_COUNT: Final = "states another number of cards than it lists"
-
 COUNT_FIELD: Final = FieldPattern(
     (rb" *\d{1,2}?(?=(?:%s)* )" % CARD_PATTERN,),
     partial=rb" *\d{0,2}(?:%s)*[1-7scr]?" % CARD_PATTERN,
@@ -179,47 +178,64 @@ SEVENHALF: Final = ProtocolLayout(
         "score": FieldPattern(SCORE_PATTERN),
         "text": CountedText(),
     },
-    sections={CODE_FIELD: "2.2", "number": "2.3", "count": "2.4", "card": "2.4", "cards": "2.4", "score": "2.5"}
-    | {"text": "2.6", WRONG_COUNT: "5.1"},
+    sections={
+        CODE_FIELD: "2.2",
+        "number": "2.3",
+        "count": "2.4",
+        "card": "2.4",
+        "cards": "2.4",
+        "score": "2.5",
+        "text": "2.6",
+    },
     code_aliases={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
     digit_fields={"number": DIGITS_FIELD, "count": COUNT_FIELD},
     text_fields=("card", "score"),
     quoted_fields={"cards": _cards(QUOTE_PATTERN + b"*")},
     repeated_fields={"cards": (CARD_PATTERN[:8], CARD_PATTERN[8:])},
-    room_dialects={
-        "writes the suit of a card before its rank": {
-            "card": FieldPattern((CARD_PATTERN[8:], CARD_PATTERN[:8]), normalize=lambda data: data[::-1]),
-            "cards": FieldPattern(
-                (rb"(?:%s%s)*(?=[^oceb])" % (CARD_PATTERN[8:], CARD_PATTERN[:8]),),
-                partial=rb"(?:%s%s)*[oceb]?" % (CARD_PATTERN[8:], CARD_PATTERN[:8]),
-                normalize=lambda data: b"".join(data[at : at + 2][::-1] for at in range(0, len(data), 2)),
-            ),
-        },
-        "writes the figures as 10, 11 and 12": {
-            "card": FieldPattern(
-                (rb"1", rb"[0-2]", rb"[oceb]"), (CARD_PATTERN[:8], CARD_PATTERN[8:]), normalize=_figure_from_number
-            ),
-            "cards": FieldPattern(
-                (rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?=[^1-7scr])",),
-                partial=rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?:1[0-2]?|[1-7scr])?",
-                normalize=lambda data: re.sub(rb"1[0-2].", lambda card: _figure_from_number(card[0]), data),
-            ),
-        },
-        "writes its scores in another form than 07.5": {
-            "score": FieldPattern((rb" *\d{1,3}(?:[.,]\d)?",), partial=rb" +", normalize=_score)
-        },
-        "counts the characters of its texts, and not their bytes": {"text": TextOfCharacters()},
-        "writes the length of a text in three digits": {"text": CountedText(digit_count=3)},
-        "counts a byte after its texts as a part of them": {"text": TextWithOthers(1)},
-        "counts the two digits of a length, too": {"text": TextWithOthers(2)},
-        "counts all bytes of an ERRO, and not those of its text": {"text": TextWithOthers(7)},
-        "writes the number of its cards as text": {"count": COUNT_FIELD},
-        "sends the number of its cards in one byte": {"count": binary_field(1, widen_to_int32)},
-        "sends the number of its cards with the least significant byte first": {"count": binary_field(4, swap_bytes)},
-        "does not say how many cards there are": {"count": MissingCount()},
-        WRONG_COUNT: {"count": WrongCount()},
-        "puts something between its cards": {"cards": _cards(rb"[ ,]+", rb" \d[\d.,]")},
-    },
+    room_dialects=(
+        RoomDialect(
+            "writes the suit of a card before its rank",
+            {
+                "card": FieldPattern((CARD_PATTERN[8:], CARD_PATTERN[:8]), normalize=lambda data: data[::-1]),
+                "cards": FieldPattern(
+                    (rb"(?:%s%s)*(?=[^oceb])" % (CARD_PATTERN[8:], CARD_PATTERN[:8]),),
+                    partial=rb"(?:%s%s)*[oceb]?" % (CARD_PATTERN[8:], CARD_PATTERN[:8]),
+                    normalize=lambda data: b"".join(data[at : at + 2][::-1] for at in range(0, len(data), 2)),
+                ),
+            },
+        ),
+        RoomDialect(
+            "writes the figures as 10, 11 and 12",
+            {
+                "card": FieldPattern(
+                    (rb"1", rb"[0-2]", rb"[oceb]"), (CARD_PATTERN[:8], CARD_PATTERN[8:]), normalize=_figure_from_number
+                ),
+                "cards": FieldPattern(
+                    (rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?=[^1-7scr])",),
+                    partial=rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?:1[0-2]?|[1-7scr])?",
+                    normalize=lambda data: re.sub(rb"1[0-2].", lambda card: _figure_from_number(card[0]), data),
+                ),
+            },
+        ),
+        RoomDialect(
+            "writes its scores in another form than 07.5",
+            {"score": FieldPattern((rb" *\d{1,3}(?:[.,]\d)?",), partial=rb" +", normalize=_score)},
+        ),
+        RoomDialect("counts the characters of its texts, and not their bytes", {"text": TextOfCharacters()}),
+        RoomDialect("writes the length of a text in three digits", {"text": CountedText(digit_count=3)}),
+        RoomDialect("counts a byte after its texts as a part of them", {"text": TextWithOthers(1)}),
+        RoomDialect("counts the two digits of a length, too", {"text": TextWithOthers(2)}),
+        RoomDialect("counts all bytes of an ERRO, and not those of its text", {"text": TextWithOthers(7)}),
+        RoomDialect("writes the number of its cards as text", {"count": COUNT_FIELD}),
+        RoomDialect("sends the number of its cards in one byte", {"count": binary_field(1, widen_to_int32)}),
+        RoomDialect(
+            "sends the number of its cards with the least significant byte first",
+            {"count": binary_field(4, swap_bytes)},
+        ),
+        RoomDialect("does not say how many cards there are", {"count": MissingCount()}),
+        RoomDialect("states another number of cards than it lists", {"count": WrongCount()}, section="5.1"),
+        RoomDialect("puts something between its cards", {"cards": _cards(rb"[ ,]+", rb" \d[\d.,]")}),
+    ),
 )
 
 # Blackjack.
@@ -265,9 +281,6 @@ def _numbered(data: bytes) -> bytes:
     return b"\0" + b"A23456789TJQK"[data[1] - 1 : data[1]] + data[2:]
 
 
-OTHER_TEN: Final = "spells the ten otherwise than as T"
-ONE_BYTE: Final = "sends characters of one byte"
-
 BLACKJACK: Final = ProtocolLayout(
     layout={
         **dict.fromkeys((b"PLY", b"SRD", b"STP", b"TRN"), ()),
@@ -277,7 +290,7 @@ BLACKJACK: Final = ProtocolLayout(
         b"RES": ("letter", "number"),
     },
     fields={"number": binary_field(4), **_lower(is_case_sensitive=True)},
-    sections={CODE_FIELD: "2.2", "number": "2.3", "letter": "2.4", "card": "2.6", OTHER_TEN: "2.7"},
+    sections={CODE_FIELD: "2.2", "number": "2.3", "letter": "2.4", "card": "2.6"},
     code_aliases={
         b"PLAY": b"PLY",
         b"MONEY": b"MON",
@@ -291,40 +304,50 @@ BLACKJACK: Final = ProtocolLayout(
     },
     digit_fields={"number": DIGITS_FIELD},
     lower_case_fields=_lower(is_case_sensitive=False),
-    options={ONE_BYTE: "char8"},
-    room_dialects={
-        ONE_BYTE: _characters(),
-        "sends its characters with the less significant byte first": _characters(b"", b"\0"),
-        "sends characters of four bytes": _characters(b"\0\0\0"),
-        "puts a byte order mark before its characters": _characters(b"\xfe\xff\0"),
-        "puts a byte order mark before its characters, as UTF-16 has it on most machines": _characters(
-            b"\xff\xfe", b"\0"
+    room_dialects=(
+        RoomDialect("sends characters of one byte", _characters(), option="char8"),
+        RoomDialect("sends its characters with the less significant byte first", _characters(b"", b"\0")),
+        RoomDialect("sends characters of four bytes", _characters(b"\0\0\0")),
+        RoomDialect("puts a byte order mark before its characters", _characters(b"\xfe\xff\0")),
+        RoomDialect(
+            "puts a byte order mark before its characters, as UTF-16 has it on most machines",
+            _characters(b"\xff\xfe", b"\0"),
         ),
-        "sends a length before its characters": _characters(b"\0\x01"),
-        "writes the suit of a card before its rank": {
-            "card": FieldPattern(
-                (b"\0", SUIT_PATTERN, b"\0", RANK_PATTERN),
-                normalize=lambda data: data[2:] + data[:2],
-                is_case_sensitive=True,
-            )
-        },
-        OTHER_TEN: {
-            "card": FieldPattern(
-                *(
-                    (*ten, b"\0", SUIT_PATTERN)
-                    for ten in ((b"\0", rb"[0Xt\n]"), (b"\0", b"1", b"\0", b"0"), (b"1", b"0"))
-                ),
-                (b"\0", RANK_PATTERN, b"\0", SUIT_PATTERN),
-                normalize=lambda data: data if data[:-2] in WIDE_RANKS else _ten(data),
-                is_case_sensitive=True,
-            )
-        },
-        "sends the rank of a card as a number": {
-            "card": FieldPattern(
-                (b"\0", rb"[\x01-\x0d]", b"\0", SUIT_PATTERN), normalize=_numbered, is_case_sensitive=True
-            )
-        },
-    },
+        RoomDialect("sends a length before its characters", _characters(b"\0\x01")),
+        RoomDialect(
+            "writes the suit of a card before its rank",
+            {
+                "card": FieldPattern(
+                    (b"\0", SUIT_PATTERN, b"\0", RANK_PATTERN),
+                    normalize=lambda data: data[2:] + data[:2],
+                    is_case_sensitive=True,
+                )
+            },
+        ),
+        RoomDialect(
+            "spells the ten otherwise than as T",
+            {
+                "card": FieldPattern(
+                    *(
+                        (*ten, b"\0", SUIT_PATTERN)
+                        for ten in ((b"\0", rb"[0Xt\n]"), (b"\0", b"1", b"\0", b"0"), (b"1", b"0"))
+                    ),
+                    (b"\0", RANK_PATTERN, b"\0", SUIT_PATTERN),
+                    normalize=lambda data: data if data[:-2] in WIDE_RANKS else _ten(data),
+                    is_case_sensitive=True,
+                )
+            },
+            section="2.7",
+        ),
+        RoomDialect(
+            "sends the rank of a card as a number",
+            {
+                "card": FieldPattern(
+                    (b"\0", rb"[\x01-\x0d]", b"\0", SUIT_PATTERN), normalize=_numbered, is_case_sensitive=True
+                )
+            },
+        ),
+    ),
 )
 
 LAYOUTS: Final[Mapping[str, ProtocolLayout]] = {"kuhn": KUHN, "sevenhalf": SEVENHALF, "blackjack": BLACKJACK}
