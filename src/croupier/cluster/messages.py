@@ -9,7 +9,7 @@ from msgspec.json import Decoder, decode, encode
 from croupier.cluster.lease import HOLDEM, NodeState
 from croupier.core.session import Peer
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.presentation import Rendered, ShownTable
+from croupier.rooms.holdem.table.presentation import Rendered, ShownTable, TableState
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
     ActDone,
@@ -144,17 +144,9 @@ class Reply(Struct, frozen=True, gc=False, omit_defaults=True):
 decode_reply: Final = Decoder(Reply).decode
 
 
-class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
+class MirroredTable(TableState, frozen=True, gc=False, omit_defaults=True):
     """What a table shows, for other nodes. Its finished hands stay where they are; see `HouseGroup.find_hand`."""
 
-    guid: Guid
-    number: int
-    version: int
-    chairs: int
-    finished_count: int
-    guids: dict[str, Guid]
-    away: frozenset[Guid]
-    is_playing: bool
     public: Game
     holes: dict[str, tuple[str, ...]]
 
@@ -166,18 +158,8 @@ class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def shown(self) -> ShownTable:
         """What the table shows, at another node."""
-        return ShownTable(
-            self.guid,
-            self.number,
-            self.version,
-            self.chairs,
-            self.finished_count,
-            self.guids,
-            self.away,
-            self.is_playing,
-            hands={},
-            render=lambda: Rendered(self.public, self.holes),
-        )
+        state = {name: getattr(self, name) for name in TableState.__struct_fields__}
+        return ShownTable(**state, hands={}, render=lambda: Rendered(self.public, self.holes))
 
 
 class Views(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -36,13 +36,11 @@ class Rendered(Struct, frozen=True, gc=False):
     holes: Mapping[str, tuple[str, ...]]
 
 
-class ShownTable(Struct, frozen=True, dict=True):
-    """What a table shows to anybody, whichever server runs it. It never changes when the table does.
+class TableState(Struct, frozen=True):
+    """The state of a table but for its game.
 
     `guids` are the GUIDs of all users at the table, seated or queued, `chairs` the number of seats, and `away` the
-    people who are not there (holdem-9.15). `is_playing`: a hand is running, or shown. `hands` are those of the
-    `finished_count` finished hands that are kept here, by number. `render` is called once, when somebody looks. See
-    `Table` for the other fields.
+    people who are not there (holdem-9.15). `is_playing`: a hand is running, or shown. See `Table` for the other fields.
     """
 
     guid: Guid
@@ -53,6 +51,15 @@ class ShownTable(Struct, frozen=True, dict=True):
     guids: Mapping[str, Guid]
     away: Set[Guid]
     is_playing: bool
+
+
+class ShownTable(TableState, frozen=True, dict=True):
+    """What a table shows to anybody, whichever server runs it. It never changes when the table does.
+
+    `hands` are those of the `finished_count` finished hands that are kept here, by number. `render` is called once,
+    when somebody looks.
+    """
+
     hands: Mapping[int, FinishedHand]
     render: Callable[[], Rendered]
 
