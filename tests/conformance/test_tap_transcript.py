@@ -153,3 +153,20 @@ def test_a_verdict_stands_behind_the_line_that_shows_it() -> None:
         "* dropped p",
         "* settled p ?",
     ]
+
+
+def test_a_game_that_goes_on_after_a_silence_is_settled() -> None:
+    kuhn = HOUSE_ROOMS["kuhn"]
+    heard = Conversation(kuhn)
+    heard.on_data(CLIENT, b"STRT P_1", 0.0)
+    assert heard.on_timeout(10.0)
+    heard.on_data(HOUSE, b"CARD C_Q", 11.0)
+    heard.on_data(CLIENT, b"ACTN BET", 12.0)
+    heard.on_data(HOUSE, b"ACTN FLD", 13.0)
+    assert script(kuhn.referee(None, False), heard, [CLIENT], "A story", {}).splitlines()[-5:] == [
+        "p< CARD C_Q",
+        "p> ACTN BET",
+        "p< ACTN FLD",
+        "* settled p +1",
+        "* left p",
+    ]
