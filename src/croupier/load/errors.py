@@ -50,8 +50,11 @@ def failed_move(failure: str | Refusal | NoAnswerError) -> str:
 def failed_request(error: Refusal | NoAnswerError) -> str:
     """The kind of a hold'em request that was refused or not answered: its status, or the reason of the connection.
 
+    >>> from croupier.clients.holdem_api import ApiRequest
     >>> failed_request(Refusal(503, "try again"))
     '503 Service Unavailable'
+    >>> failed_request(NoAnswerError(ApiRequest("POST", "/users/"), "connection refused"))
+    'connection refused'
     """
     return error.status_text if isinstance(error, Refusal) else printable(error.reason, MAX_REASON_CHARS)
 
