@@ -120,10 +120,10 @@ def test_a_player_that_no_response_has_shown_is_a_fault() -> None:
     assert conversation.clauses() == ["holdem-8.5"]
 
 
-def test_a_small_raise_against_an_all_in_breaks_the_minimum() -> None:
-    hand = Hand([500, 1000], button=0)
-    hand.deal([0, 1, 2, 3])
-    hand.bet(490)  # all-in: a raise to 500
+def test_a_small_raise_over_an_all_in_breaks_the_minimum() -> None:
+    hand = Hand([500, 1000, 1000], button=0)
+    hand.deal([0, 1, 2, 3, 4, 5])
+    hand.bet(500)  # all-in
     conversation = seated()
     conversation.add("POST", f"/games/{GAME}/players/{PLAYER}/acts/", 201)
     request = conversation.requests[-1]

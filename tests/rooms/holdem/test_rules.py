@@ -211,7 +211,7 @@ def test_the_smallest_raise_is_the_last_full_raise() -> None:
 
 def test_an_all_in_short_raise_does_not_reopen_the_betting() -> None:
     """Seat 0 raises to 100; seat 2, all in for 150, has raised by less than 80: seat 0 may only call or fold."""
-    hand = act(dealt([1000, 1000, 150]), 100, FOLD, 130)
+    hand = act(dealt([1000, 1000, 150]), 100, 90, 130)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 150, 80)
     assert hand.legal.raise_range is None
     assert hand.legal.moves == (FOLD, 50)
@@ -304,6 +304,20 @@ def test_a_raise_that_no_opponent_can_answer_counts_as_a_call() -> None:
     assert hand.legal.raise_range == (160, 980)
     act(hand, 980)
     assert (hand.paid, hand.stacks, hand.log[-1]) == ([100, 100], [0, 900], ("bet", 1, 80))
+
+
+def test_less_than_a_full_raise_that_no_opponent_can_answer_counts_as_a_call() -> None:
+    hand = act(dealt([100, 1000]), 90)
+    assert [chips for chips in (79, 80, 81, 159, 160, 980, 981) if chips in hand.legal] == [80, 81, 159, 160, 980]
+    assert act(hand.copy(), 81) == act(hand.copy(), 159) == act(hand, 80)
+
+
+def test_a_bet_over_a_short_all_in_that_no_opponent_can_answer_counts_as_a_call() -> None:
+    hand = act(dealt([1000, 150]), 90, 130)
+    assert (hand.turn, hand.legal.to_call, hand.min_raise) == (0, 50, 80), "the betting has not been reopened"
+    assert hand.legal.moves == (FOLD, 50)
+    assert all(chips in hand.legal for chips in (51, 130, 900))
+    assert act(hand.copy(), 51) == act(hand.copy(), 900) == act(hand, 50)
 
 
 @pytest.mark.parametrize(

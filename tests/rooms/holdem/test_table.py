@@ -250,13 +250,21 @@ def test_a_bet_below_the_big_blind_is_invalid() -> None:
     assert fixture.nets == [(20, -20)]
 
 
-def test_a_raise_is_invalid_if_the_betting_is_not_reopened() -> None:
-    """holdem-4.12, holdem-6.9: cat's all-in is not a full raise, so bob, who has acted, may not raise."""
+def test_a_bet_that_no_player_can_answer_counts_as_a_call() -> None:
+    """holdem-6.11: bob, who has acted before cat's short all-in, may not raise, but nobody is left to call it."""
     fixture = trio(stack=400)
     fixture.play("bob 300")
     assert fixture.chips() == {"ann": 370, "bob": 110, "cat": 390}
     fixture.play("cat 390, ann fold")
-    assert fixture.bet("bob", 110) == ActDone("found 110; allowed: 100 to call")
+    assert fixture.bet("bob", 110) == ActDone()
+
+
+def test_a_bet_below_the_call_is_told_what_counts_as_a_call() -> None:
+    """holdem-4.10, holdem-6.11"""
+    fixture = trio(stack=400)
+    fixture.play("bob 300, cat 390, ann fold")
+    allowed = "100 to call, or more up to 110, which counts as a call"
+    assert fixture.bet("bob", 99) == ActDone(f"found 99; allowed: {allowed}")
 
 
 def test_an_all_in_short_of_a_full_raise_is_valid() -> None:

@@ -109,11 +109,22 @@ def showdown_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkSt
 def _random_valid_act(rng: Random, legal: Legal) -> WalkStep:
     """Return a random valid act that continues the hand more often than not."""
     chance = rng.random()
-    if legal.raise_range is not None and chance < 0.30:
+    if legal.raise_range is not None and chance < 0.30 and not _may_be_folded(legal):
         low, high = legal.raise_range
         chips = min(high, rng.randint(low, min(high, 40 * low)))
         return WalkStep("act", chips=rng.choice(("smallest raise", "smallest raise", "pot", chips, "everything")))
     return WalkStep("act", action=ACTION_FOLD) if chance > 0.90 else WalkStep("act", chips="call")
+
+
+def _may_be_folded(legal: Legal) -> bool:
+    """Whether a server may fold a bet of more than the call, as nobody can answer it (P28).
+
+    Where the player faces as much as a full raise, the betting has been reopened, and every full raise is valid.
+    """
+    if legal.can_be_answered or legal.raise_range is None:
+        return False
+    low, high = legal.raise_range
+    return low == high or legal.to_call < low - legal.to_call
 
 
 def _random_invalid_amount(rng: Random, legal: Legal, stack: int) -> Amount:

@@ -25,8 +25,8 @@ class Legal(Struct, Sequence[Move], metaclass=StructSequenceMeta, eq=False, gc=F
     """The legal moves of the player to act: `in` accepts every legal move, iteration yields only the usual ones.
 
     The usual moves are FOLD, the call (or check), and these raises: the minimum, half the pot, the pot, and all-in.
-    If no other player has chips to answer a raise, no raise is listed. It is still a valid bet, which `Hand.bet` turns
-    into a call.
+    If no other player has chips to answer a raise, no raise is listed. Every bet between the call and the stack is
+    still valid then: `Hand.bet` turns it into a call.
 
     Example:
         >>> legal = Legal(to_call=10, call=10, raise_range=(30, 990), pot=30, can_be_answered=True)
@@ -70,9 +70,10 @@ class Legal(Struct, Sequence[Move], metaclass=StructSequenceMeta, eq=False, gc=F
 
     def __contains__(self, move: object) -> bool:
         if type(move) is int:
-            return move == self.call or (
-                self.raise_range is not None and self.raise_range[0] <= move <= self.raise_range[1]
-            )
+            if move == self.call or self.raise_range is None:
+                return move == self.call
+            lowest, highest = self.raise_range
+            return (lowest if self.can_be_answered else self.to_call) <= move <= highest
         return type(move) is str and move == FOLD
 
     def __iter__(self) -> Iterator[Move]:

@@ -218,17 +218,18 @@ class HandEngine:
         stack = self.stacks[seat]
         to_call = self.to_match - self.bets[seat]
         me = SEAT_BITS[seat]
+        can_be_answered = self._can_act != me
         raise_range = None
-        if stack > to_call and (not self._no_reopen & me or to_call >= self.min_raise):
+        if stack > to_call and (not can_be_answered or not self._no_reopen & me or to_call >= self.min_raise):
             lowest = to_call + self.min_raise
             raise_range = (lowest if lowest < stack else stack, stack)
-        return Legal(to_call, to_call if to_call < stack else stack, raise_range, self.pot, self._can_act != me)
+        return Legal(to_call, to_call if to_call < stack else stack, raise_range, self.pot, can_be_answered)
 
     def play(self, move: object) -> None:
         """Make a `Move` of the seat to act: FOLD, or add chips: 0 checks, the amount to call calls, more raises (H4).
 
-        If all opponents are all in, a raise counts as a call: the excess would only be returned. Raises IllegalMove
-        (IllegalBet) if the move is not legal; the hand is unchanged then.
+        If all opponents are all in, a bet of more than the call counts as a call, however small the excess: it would
+        only be returned. Raises IllegalMove (IllegalBet) if the move is not legal; the hand is unchanged then.
         """
         if not self.try_play(move):
             raise IllegalBet(move, self.legal)
@@ -249,12 +250,14 @@ class HandEngine:
             return True
         me, can_act = SEAT_BITS[seat], self._can_act
         raised = move - to_call
-        not_reopened = self._no_reopen and self._no_reopen & me and to_call < self.min_raise
-        if not_reopened or raised < 0 or move > stack or (move < stack and raised < self.min_raise):
+        if raised < 0 or move > stack:
             return False
         if can_act == me:
             self._call(seat, stack, to_call)
             return True
+        not_reopened = self._no_reopen and self._no_reopen & me and to_call < self.min_raise
+        if not_reopened or (move < stack and raised < self.min_raise):
+            return False
         if can_act != self.live:
             self._may_have_side_pots = True
         self.compact_log.append(("bet", seat, move))

@@ -52,6 +52,8 @@ def allowed_bets(legal: Legal) -> str:
     """Return the amounts of the valid bets in words."""
     allowed = f"{legal.call} to call" if legal.call else "0 to check"
     match legal.raise_range:
+        case (_, high) if not legal.can_be_answered:
+            allowed += f", or more up to {high}, which counts as a call"
         case (low, high) if low < high:
             allowed += f", {low} to {high} to raise"
         case (low, _):
