@@ -75,7 +75,7 @@ def fail_of(error: ValueError | OSError | ModuleNotFoundError) -> int:
 
 
 def error_at(place: str, error: Exception, text: str | None = None) -> str:
-    """Return an error after the place at which it occurred, unless it names the place; `text` is more than its own.
+    """Return an error after the place at which it occurred, unless it names the place. `text` replaces its own text.
 
     >>> error_at("127.0.0.1:1", AddressError("no house answers at 127.0.0.1:1"))
     'no house answers at 127.0.0.1:1'

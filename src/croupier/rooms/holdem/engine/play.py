@@ -228,8 +228,8 @@ class HandEngine:
     def play(self, move: object) -> None:
         """Make a `Move` of the seat to act: FOLD, or add chips: 0 checks, the amount to call calls, more raises (H4).
 
-        If all opponents are all in, a bet of more than the call counts as a call, however small the excess: it would
-        only be returned. Raises IllegalMove (IllegalBet) if the move is not legal; the hand is unchanged then.
+        If all opponents are all in, any bet of more than the call counts as a call: the excess would only be returned.
+        Raises IllegalMove (IllegalBet) if the move is not legal; the hand is unchanged then.
         """
         if not self.try_play(move):
             raise IllegalBet(move, self.legal)
