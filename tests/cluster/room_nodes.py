@@ -121,7 +121,12 @@ class RoomNode:
         async def fail(*_: object) -> None:
             raise StoreUnavailable("lost")
 
-        lost = {"commit": lose_commit, "commit_at_once": lambda _: False, "reconnect": fail, "fetch": fail}
+        lost = {
+            "commit": lambda writes: asyncio.ensure_future(lose_commit(writes)),
+            "commit_at_once": lambda _: False,
+            "reconnect": fail,
+            "fetch": fail,
+        }
         working = {name: getattr(engine, name) for name in lost}
         vars(engine).update(lost)
         await asyncio.sleep(seconds)

@@ -20,17 +20,18 @@ MAX_FILES = 8
 
 HOUSE = {
     *("core", "observers", "recording", "store", "rooms"),
-    *("http/holdem_service.py", "http/house_group.py", "http/views.py", "net/timer.py"),
+    *("http/holdem_service.py", "http/house_group.py", "http/views.py", "net/event_loop.py", "net/timer.py"),
 }
-"""The house, its journal, its views and its timer: what they do with an act is no part of HTTP, except for the wire."""
+"""The house, its journal with the futures that wait for it, its views and its timer: what they do with an act is no
+part of HTTP, except for the wire."""
 
 
 MAX_FUNCTIONS_IN_ALL = 52
 MAX_FILES_IN_ALL = 18
 """With the house and its views, which are rendered when somebody looks."""
 
-MAX_DURABLE_FUNCTIONS = 72
-MAX_DURABLE_FILES = 27
+MAX_DURABLE_FUNCTIONS = 73
+MAX_DURABLE_FILES = 28
 """With the journal and its SQLite store, too, which commits on the event loop."""
 
 
@@ -101,7 +102,7 @@ def test_act_in_memory_takes_at_most_52_functions_in_18_files_with_the_house(run
     run(main())
 
 
-def test_act_in_an_sqlite_journal_takes_at_most_72_functions_in_27_files_with_the_house(
+def test_act_in_an_sqlite_journal_takes_at_most_73_functions_in_28_files_with_the_house(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CommitPlacePolicy, "allows_loop", lambda *_: True)

@@ -1,10 +1,13 @@
 """Group commit: batches, order, outcomes, outages, and the limit of the queue."""
 
 import asyncio
+from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import pytest
 
+from croupier.net.event_loop import call_when_done
 from croupier.store import group_commit as module
 from croupier.store.engine import Facts, Write
 from croupier.store.group_commit import MAX_BATCH_FACTS, GroupCommitter
@@ -15,7 +18,7 @@ from tests.store.store_fixture import TIMEOUT_SECONDS, run
 class FakeEngine:
     """An engine in memory. It commits while `may_commit` is set; `failure` is raised instead of committing.
 
-    With `is_fast` it commits single writes at once.
+    With `is_fast` it commits single writes at once. A check of the connection waits until `may_check` is set.
     """
 
     def __init__(self) -> None:
@@ -24,6 +27,9 @@ class FakeEngine:
         self.may_commit = asyncio.Event()
         self.may_commit.set()
         self.has_begun = asyncio.Event()
+        self.may_check = asyncio.Event()
+        self.may_check.set()
+        self.is_checking = asyncio.Event()
         self.failure: BaseException | None = None
         self.reconnect_count = 0
         self.refused_tables: dict[str, Exception] = {}
@@ -31,10 +37,13 @@ class FakeEngine:
     def commit_at_once(self, write: Facts) -> bool:
         return self.is_fast and write.rows[0][1] not in self.refused_tables and bool(self._commit([write]))
 
-    async def commit(self, writes: Sequence[Write]) -> list[object]:
-        self.has_begun.set()
-        await self.may_commit.wait()
-        return self._commit(writes)
+    def commit(self, writes: Sequence[Write]) -> Future[list[object]]:
+        async def commit() -> list[object]:
+            self.has_begun.set()
+            await self.may_commit.wait()
+            return self._commit(writes)
+
+        return asyncio.ensure_future(commit())
 
     def _commit(self, writes: Sequence[Write]) -> list[object]:
         if self.failure is not None:
@@ -48,6 +57,9 @@ class FakeEngine:
             raise self.failure
 
     async def check_connection(self) -> None:
+        if not self.may_check.is_set():
+            self.is_checking.set()
+            await self.may_check.wait()
         if self.failure is not None:
             raise self.failure
 
@@ -149,6 +161,55 @@ def test_writes_during_a_commit_go_into_the_next_one() -> None:
         await asyncio.gather(first, *later)
         assert [len(commit) for commit in engine.commits] == [1, 3]
         assert engine.written() == [("a", 1), ("a", 2), ("b", 1), ("a", 3)]
+
+    run_steps(steps)
+
+
+def test_what_is_written_when_a_write_is_durable_is_committed_at_once_and_together() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        done: list[Future[None]] = []
+
+        def continue_table(name: str, seq: int, _: Future[None]) -> None:
+            write = committer.submit(make_facts(name, seq))
+            call_when_done(write, partial(continue_table, name, seq + 1) if seq < 3 else done.append)
+
+        for name in "ab":
+            call_when_done(committer.submit(make_facts(name, 1)), partial(continue_table, name, 2))
+        committer.submit(make_facts("c", 1))
+        while len(done) < 2:
+            await asyncio.sleep(0)
+        assert [len(commit) for commit in engine.commits] == [3, 2, 2]
+
+    run_steps(steps)
+
+
+def test_error_of_one_owner_does_not_concern_other_writes() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        faults: list[object] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, fault: faults.append(fault["exception"]))
+        call_when_done(committer.submit(make_facts("a", 1)), lambda _: 1 / 0)
+        await committer.submit(make_facts("b", 1))
+        await committer.submit(make_facts("b", 2))
+        assert [type(fault) for fault in faults] == [ZeroDivisionError]
+        assert engine.written() == [("a", 1), ("b", 1), ("b", 2)]
+
+    run_steps(steps)
+
+
+def test_write_during_a_check_of_the_connection_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHECK_INTERVAL_SECONDS", 0.001)
+
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.may_check.clear()
+        await engine.is_checking.wait()
+        write = committer.submit(make_facts("a", 1))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert engine.commits == []
+        engine.may_check.set()
+        await write
+        assert engine.written() == [("a", 1)]
 
     run_steps(steps)
 

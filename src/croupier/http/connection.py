@@ -19,7 +19,6 @@ from croupier.http.messages import (
     Application,
     Deferred,
     Header,
-    PromptFuture,
     Request,
     Response,
     Stream,
@@ -28,7 +27,7 @@ from croupier.http.messages import (
 )
 from croupier.http.request_reader import RequestReader
 from croupier.net.client_addresses import address_key
-from croupier.net.event_loop import resolve
+from croupier.net.event_loop import call_when_done, resolve
 from croupier.observers.counters import RoomCounters
 
 MAX_UNPARSED_BYTES: Final = 16_384
@@ -224,10 +223,7 @@ class HttpConnection(asyncio.Protocol):
             self.state, future = State.ANSWERING, answer.future
             self._server.pending.add(future)
             on_answered = partial(self._on_answered, request, answer)
-            if isinstance(future, PromptFuture) and not future.done():
-                future.when_done = on_answered
-            else:
-                future.add_done_callback(on_answered)
+            call_when_done(future, on_answered)
             return
         has_next = reader.unparsed or self._waiting is not None
         is_last = not request.keep_alive or ((self._is_stopping or self._input_has_ended) and not has_next)

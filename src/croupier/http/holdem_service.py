@@ -11,8 +11,8 @@ from croupier.core.histogram import Histogram
 from croupier.core.logger import Logger
 from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
 from croupier.http.holdem_answers import STORE_DOWN, Answered
-from croupier.http.messages import PromptFuture
 from croupier.http.views import ViewCache
+from croupier.net.event_loop import PromptFuture
 from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
@@ -329,8 +329,6 @@ class HoldemService:
 
     def release(self, batch: HoldemBatch) -> None:
         """Show what a batch has changed, and give its answers."""
-        if self._queue:
-            self._gather()
         self._publish(batch.effects)
 
     def suspend(self, batch: HoldemBatch | None) -> None:

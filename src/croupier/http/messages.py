@@ -81,37 +81,6 @@ class Response(Struct, frozen=True):
     raw_after_date: bytes | None = None
 
 
-class PromptFuture[T](Future[T]):
-    """A future that calls `when_done` in the turn of the event loop in which it is done, before its other callbacks.
-
-    A turn answers the requests of all clients that poll, so a response must not wait for the next one.
-    """
-
-    when_done: Callable[[Future[T]], None] | None = None
-
-    def set_result(self, result: T) -> None:
-        """Set the result, and call `when_done`."""
-        super().set_result(result)
-        if (callback := self.when_done) is not None:
-            self.when_done = None  # it refers to this future
-            callback(self)
-
-    def set_exception(self, exception: type | BaseException) -> None:
-        """Set the exception, and call `when_done`."""
-        super().set_exception(exception)
-        if (callback := self.when_done) is not None:
-            self.when_done = None  # it refers to this future
-            callback(self)
-
-    def cancel(self, msg: object = None) -> bool:
-        """Cancel the future, and call `when_done`, unless it is done."""
-        is_cancelled = super().cancel(msg)
-        if is_cancelled and (callback := self.when_done) is not None:
-            self.when_done = None
-            callback(self)
-        return is_cancelled
-
-
 class Deferred(Struct, frozen=True):
     """A response that is known when `future` is done: `answer` returns it then, or another Deferred."""
 

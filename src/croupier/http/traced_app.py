@@ -18,7 +18,8 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from croupier.http.messages import Answer, Application, Deferred, PromptFuture, Request, Response
+from croupier.http.messages import Answer, Application, Deferred, Request, Response
+from croupier.net.event_loop import PromptFuture
 
 PROPAGATOR = TraceContextTextMapPropagator()
 

@@ -5,6 +5,7 @@ import os
 import time
 from asyncio import Future
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any
 
@@ -64,3 +65,58 @@ async def wait_set(event: asyncio.Event, seconds: float) -> bool:
         async with asyncio.timeout(seconds):
             await event.wait()
     return event.is_set()
+
+
+class PromptFuture[T](Future[T]):
+    """A future whose result one callback can get in the turn of the event loop that sets it; see `call_when_done`.
+
+    A turn answers the requests of all clients that poll, so what a client waits for must not wait for the next one.
+    """
+
+    prompt_callback: Callable[[Future[T]], object] | None = None
+
+    def set_result(self, result: T) -> None:
+        """Set the result, and call the prompt callback."""
+        if (callback := self.prompt_callback) is None:
+            super().set_result(result)
+            return
+        self.prompt_callback = None  # it refers to this future
+        self.remove_done_callback(callback)
+        super().set_result(result)
+        try:
+            callback(self)
+        except Exception as error:  # as in any callback
+            context = {"message": f"exception in {callback}", "exception": error, "future": self}
+            self.get_loop().call_exception_handler(context)
+
+
+def call_when_done[T](future: Future[T], callback: Callable[[Future[T]], object]) -> None:
+    """Call back when a future is done: that of a PromptFuture as soon as it has a result, or else in the next turn."""
+    future.add_done_callback(callback)
+    if isinstance(future, PromptFuture):
+        future.prompt_callback = callback
+
+
+def start_in_thread[T](executor: Executor, work: Callable[[], T]) -> PromptFuture[T]:
+    """Call `work` in a thread, unless the future is cancelled before; its result is set in the turn that learns it.
+
+    The future of `run_in_executor` calls back a turn later.
+    """
+    loop = asyncio.get_running_loop()
+    future: PromptFuture[T] = PromptFuture(loop=loop)
+
+    def settle[A](set_outcome: Callable[[A], None], outcome: A) -> None:
+        if not future.cancelled():
+            set_outcome(outcome)
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:
+            loop.call_soon_threadsafe(settle, future.set_exception, error)
+        else:
+            loop.call_soon_threadsafe(settle, future.set_result, result)
+
+    running = loop.run_in_executor(executor, run)
+    future.add_done_callback(lambda _: running.cancel())
+    return future

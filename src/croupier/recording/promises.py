@@ -12,7 +12,7 @@ from typing import Any, Final
 from croupier.core.histogram import Histogram
 from croupier.core.logger import Logger
 from croupier.core.session import Effect
-from croupier.net.event_loop import resolve
+from croupier.net.event_loop import PromptFuture, call_when_done, resolve, start_in_thread
 from croupier.observers.deal_recorder import DealRecorder
 
 MAX_SYNC_WAIT_SECONDS: Final = 1.0
@@ -44,7 +44,7 @@ class FileSync:
         """
         if not self._is_regular_file or self._is_stuck:
             return None
-        future: Future[None] = self._loop.create_future()
+        future: PromptFuture[None] = PromptFuture(loop=self._loop)
         self._waiting.append(future)
         if not self._is_busy:
             self._start_sync()
@@ -58,8 +58,8 @@ class FileSync:
         self._is_busy = True
         waiting, self._waiting = self._waiting, []
         timer = self._loop.call_later(MAX_SYNC_WAIT_SECONDS, self._on_timeout, waiting)
-        sync = self._loop.run_in_executor(self._thread, self._sync)
-        sync.add_done_callback(lambda done: self._on_sync_done(done, waiting, timer))
+        sync = start_in_thread(self._thread, self._sync)
+        call_when_done(sync, lambda done: self._on_sync_done(done, waiting, timer))
 
     def _sync(self) -> None:
         started = perf_counter()

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from croupier.core.logger import Logger
+from croupier.net.event_loop import call_when_done
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store
 
@@ -96,7 +97,7 @@ class WriteAhead[B]:
             self._finish(batch, writing)
         else:
             self.is_writing = True
-            writing.add_done_callback(partial(self._on_written, batch))
+            call_when_done(writing, partial(self._on_written, batch))
 
     def settled(self) -> Future[None]:
         """A future that is done when the write in progress has succeeded or failed, and its effects are released."""

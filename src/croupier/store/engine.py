@@ -4,6 +4,7 @@ All writes are scripts: generators that yield statements one by one and are sent
 independent of the engine. Parameters are written $1, $2, ….
 """
 
+from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -91,11 +92,11 @@ class Engine(Protocol):
         """
         ...
 
-    async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        """Write a batch durably in one transaction.
+    def commit(self, writes: Sequence[Write]) -> Future[Sequence[object]]:
+        """Start to write a batch durably in one transaction.
 
-        Returns for each write the result of its script (None for facts), or the exception with which it failed. Raises
-        StoreUnavailable if nothing was written, or if the outcome is unknown.
+        The future has for each write the result of its script (None for facts), or the exception with which it failed.
+        It raises StoreUnavailable if nothing was written, or if the outcome is unknown.
         """
         ...
 

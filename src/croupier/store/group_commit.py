@@ -1,11 +1,13 @@
-"""Group commit: one task commits the pending writes of all tables together."""
+"""Group commit: the pending writes of all tables are committed together."""
 
 import asyncio
 from asyncio import Future
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate, takewhile
 from typing import Any
 
+from croupier.net.event_loop import PromptFuture, call_when_done, wait_set
 from croupier.store.engine import Engine, Script, Write
 from croupier.store.records import StoreUnavailable
 
@@ -20,11 +22,11 @@ CHECK_INTERVAL_SECONDS = 1.0
 
 
 class GroupCommitter:
-    """A queue of writes, and a task that commits all pending writes in order with one transaction (group commit).
+    """A queue of writes, which commits all pending writes in order with one transaction (group commit).
 
     A write to an idle store is committed at once if the engine can, or else in the next turn of the event loop; writes
-    that arrive during a commit go into the next one. A commit resolves all its futures in the same turn, so that the
-    next writes of the waiting tasks are committed together again.
+    that arrive during a commit go into the next one. A commit resolves all its futures in the turn in which it is done.
+    They are PromptFutures: what their owners write meanwhile is committed at once, together.
 
     If a commit fails, all pending writes fail as well, because they may depend on the lost ones. `outage` is then the
     reason until the engine can write again.
@@ -42,13 +44,13 @@ class GroupCommitter:
         self._writes: list[Write] = []
         self._futures: list[Future[Any]] = []  # of the writes, in the same order
         self._weight = 0  # of the pending writes and of the current batch
-        self._has_work = asyncio.Event()  # writes, or an outage
         self._is_up = asyncio.Event()
-        self._is_idle = asyncio.Event()
+        self._is_down = asyncio.Event()
+        self._is_idle = asyncio.Event()  # no commit is in progress, and none is about to begin
         for event in (self._is_up, self._is_idle):
             event.set()
         self._is_closing = False
-        self._task = self._loop.create_task(self._run(), name="store")
+        self._task = self._loop.create_task(self._keep_up(), name="store")
 
     @property
     def pending_count(self) -> int:
@@ -61,7 +63,7 @@ class GroupCommitter:
 
     def submit(self, write: Write) -> Future[Any]:
         """Queue a write. The future resolves when it is durable, or fails with StoreUnavailable or WriteRefused."""
-        future: Future[Any] = self._loop.create_future()
+        future: PromptFuture[Any] = PromptFuture(loop=self._loop)
         if self.outage is not None:
             _fail_future(future, self.outage)
         elif self._is_closing:
@@ -91,52 +93,38 @@ class GroupCommitter:
         await asyncio.wait([self._task])
 
     def _enqueue(self, write: Write, future: Future[Any]) -> None:
-        if not self._writes:
-            self._has_work.set()
-            self._is_idle.clear()
         self._writes.append(write)
         self._futures.append(future)
         self._weight += write.weight
+        if self._is_idle.is_set():
+            self._is_idle.clear()
+            self._loop.call_soon(self._commit_next)
 
-    async def _run(self) -> None:
-        while True:
-            await self._wait_for_work()
-            while self._writes:
-                writes, futures, weight = self._take_batch()
-                try:
-                    outcomes = await self._engine.commit(writes)
-                except Exception as error:
-                    self._go_down(_error_text(error), futures)
-                    break
-                self._resolve(futures, outcomes)
-                self._weight -= weight
-                await asyncio.sleep(0)  # the woken tasks submit their next writes
-            self._has_work.clear()
+    def _commit_next(self) -> None:
+        """Start to commit the next batch, if anything is pending."""
+        if self._writes:
+            writes, futures, weight = self._take_batch()
+            call_when_done(self._engine.commit(writes), partial(self._on_committed, futures, weight))
+        else:
             self._is_idle.set()
-            await self._recover()
 
-    async def _wait_for_work(self) -> None:
-        """Wait for the next write or an outage, and check the connection meanwhile."""
-        while not self._has_work.is_set():
-            try:
-                async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
-                    await self._has_work.wait()
-            except TimeoutError:
-                try:
-                    await self._engine.check_connection()
-                except Exception as error:
-                    self._go_down(_error_text(error), [])
-
-    def _resolve(self, futures: Sequence[Future[Any]], outcomes: Sequence[object]) -> None:
-        """Resolve the futures of writes that are committed."""
+    def _on_committed(self, futures: Sequence[Future[Any]], weight: int, commit: Future[Sequence[object]]) -> None:
+        """Resolve the futures of a batch."""
+        if commit.cancelled():
+            return  # the event loop is shutting down
+        if (error := commit.exception()) is not None:
+            self._go_down(_error_text(error), futures)
+            return
         self._delay = self._first_delay
-        for future, outcome in zip(futures, outcomes, strict=True):
+        self._weight -= weight
+        for future, outcome in zip(futures, commit.result(), strict=True):
             if future.done():
                 continue  # cancelled
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome)
+        self._commit_next()
 
     def _take_batch(self) -> tuple[list[Write], list[Future[Any]], int]:
         """Take the next batch: the writes, their futures, and their weight."""
@@ -149,16 +137,32 @@ class GroupCommitter:
         self._writes, self._futures = writes[count:], futures[count:]
         return writes[:count], futures[:count], weight
 
-    def _go_down(self, reason: str, futures: list[Future[Any]]) -> None:
+    def _go_down(self, reason: str, futures: Sequence[Future[Any]]) -> None:
+        """Fail the futures of a batch and of all pending writes."""
         self.outage = reason
         self._is_up.clear()
-        for future in (*futures, *self._futures):
+        self._is_down.set()
+        pending, self._futures = self._futures, []
+        self._writes.clear()
+        self._weight = 0
+        self._is_idle.set()
+        for future in (*futures, *pending):
             if not future.done():
                 _fail_future(future, reason)
-        self._writes.clear()
-        self._futures.clear()
-        self._weight = 0
-        self._has_work.set()
+
+    async def _keep_up(self) -> None:
+        """Check the connection while the store is idle, and reconnect after an outage."""
+        while True:
+            if await wait_set(self._is_down, CHECK_INTERVAL_SECONDS):
+                await self._recover()
+            elif self._is_idle.is_set():
+                self._is_idle.clear()
+                try:
+                    await self._engine.check_connection()
+                except Exception as error:
+                    self._go_down(_error_text(error), [])
+                else:
+                    self._commit_next()
 
     async def _recover(self) -> None:
         """Reconnect after an outage, when that is possible."""
@@ -171,10 +175,11 @@ class GroupCommitter:
                 self.outage = _error_text(error)
             else:
                 self.outage = None
+                self._is_down.clear()
                 self._is_up.set()
 
 
-def _error_text(error: Exception) -> str:
+def _error_text(error: BaseException) -> str:
     return str(error) if isinstance(error, StoreUnavailable) else repr(error)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from asyncio import Future
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import cache
@@ -84,14 +85,17 @@ class PostgresEngine:
         """Nothing is written on the event loop."""
         return False
 
-    async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
+    def commit(self, writes: Sequence[Write]) -> Future[Sequence[object]]:
         """Commit a batch: with a single statement if it has only facts, else in a transaction."""
+        return asyncio.Task(self._commit(writes), loop=asyncio.get_running_loop(), eager_start=True)
+
+    async def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
         with self._discarding_writer():
             await self._ensure_connected()  # the database may have been restarted while the writer was idle
             for _ in range(MAX_TRANSACTION_RETRIES):
                 with suppress(asyncpg.TransactionRollbackError):
-                    return await self._commit(writes)
-            return await self._commit(writes)
+                    return await self._try_commit(writes)
+            return await self._try_commit(writes)
 
     async def reconnect(self) -> None:
         """Reconnect the writer, and write the pulse."""
@@ -217,7 +221,7 @@ class PostgresEngine:
         await self._pool  # opens it the first time
         return self._pool
 
-    async def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
+    async def _try_commit(self, writes: Sequence[Write]) -> Sequence[object]:
         started = perf_counter()
         outcomes = await run_statements(self._writer, commit_batch(writes, POSTGRESQL, _find_fault))
         self.commit_times["server"].observe(perf_counter() - started)

@@ -3,9 +3,9 @@
 On a fast disk the event loop itself commits single writes, which takes less time than a thread (see `commit_place`).
 """
 
-import asyncio
 import os
 import sqlite3
+from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, closing
@@ -15,6 +15,7 @@ from threading import Lock
 from time import perf_counter
 
 from croupier.core.histogram import Histogram
+from croupier.net.event_loop import start_in_thread
 from croupier.store.batches import Fault, commit_batch
 from croupier.store.commit_place import SLOW_SECONDS, CommitPlacePolicy, count_waits
 from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, Facts, ReadTransaction, Rows, Write, name_taken_error
@@ -98,14 +99,14 @@ class SqliteEngine:
             self._writer_lock.release()
         return True
 
-    async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
+    def commit(self, writes: Sequence[Write]) -> Future[Sequence[object]]:
         """Commit a batch in the write thread."""
 
         def run(writer: sqlite3.Connection) -> Sequence[object]:
             return run_statements(writer, commit_batch(writes, SQLITE, _find_fault))
 
         weight = sum(write.weight for write in writes)
-        return await self._write_in_thread(lambda: self._commit(weight, run, on_loop=False))
+        return self._write_in_thread(lambda: self._commit(weight, run, on_loop=False))
 
     async def reconnect(self) -> None:
         """Reopen the file, and write the pulse."""
@@ -184,25 +185,28 @@ class SqliteEngine:
             os.close(lock)
         self._claims.clear()
         for thread, close in ((self._write_executor, self._close_writer), (self._read_executor, self._close_reader)):
-            await self._run_in(thread, close)  # after what the thread is doing, which may be to connect
+            await self._start_in(thread, close)  # after what the thread is doing, which may be to connect
             thread.shutdown(wait=False)
 
     async def read_in_thread[T](self, work: Callable[[], T]) -> T:
         """Call `work` in the read thread. Raises StoreUnavailable."""
-        return await self._run_in(self._read_executor, work)
+        return await self._start_in(self._read_executor, work)
 
-    async def _write_in_thread[T](self, work: Callable[[], T]) -> T:
+    def _write_in_thread[T](self, work: Callable[[], T]) -> Future[T]:
         def run() -> T:
             with self._writer_lock:
                 return work()
 
-        return await self._run_in(self._write_executor, run)
+        return self._start_in(self._write_executor, run)
 
-    async def _run_in[T](self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(thread, work)
-        except sqlite3.Error as error:
-            raise StoreUnavailable(f"{self._path}: {error}") from error
+    def _start_in[T](self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> Future[T]:
+        def run() -> T:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                raise StoreUnavailable(f"{self._path}: {error}") from error
+
+        return start_in_thread(thread, run)
 
     def _commit[T](self, weight: int, run: Callable[[sqlite3.Connection], T], *, on_loop: bool) -> T:
         """Measure a commit of writes with this weight; returns the result of `run`."""
