@@ -13,14 +13,13 @@ import pytest
 
 from croupier.store import sqlite_file
 from croupier.store.commit_place import (
-    CONTENDED_COMMITS,
     MAX_LOOP_RUN,
     MAX_LOOP_WEIGHT,
+    RECENT_COMMITS,
     ROW_SECONDS,
     SLOW_SECONDS,
+    SLOW_SHARE,
     STALL_SECONDS,
-    STALL_SHARE,
-    WINDOW_COMMITS,
     CommitPlacePolicy,
     count_waits,
 )
@@ -30,8 +29,7 @@ from croupier.store.sqlite import SqliteEngine
 from croupier.store.urls import SqliteLocation
 from tests.store.store_fixture import NOON, TIMEOUT_SECONDS, TempStore, facts, journal, run
 
-FAST, SLOW = SLOW_SECONDS / 4, SLOW_SECONDS
-ALLOWED_SLOW = WINDOW_COMMITS // 100
+FAST, SLOW, STALL = SLOW_SECONDS / 4, SLOW_SECONDS, STALL_SECONDS
 
 
 def make_facts(seq: int, count: int = 1) -> Facts:
@@ -52,16 +50,16 @@ class FakeClock:
 
 
 def make_policy(clock: FakeClock | None = None) -> CommitPlacePolicy:
-    """A policy that has seen a window of fast commits in the thread."""
+    """A policy that has seen fast commits in the thread."""
     policy = CommitPlacePolicy(clock or FakeClock())
-    for _ in range(WINDOW_COMMITS):
+    for _ in range(RECENT_COMMITS):
         policy.record(FAST, 0, on_loop=False)
     return policy
 
 
 def test_first_commits_are_made_in_the_thread() -> None:
     policy = CommitPlacePolicy(FakeClock())
-    for _ in range(WINDOW_COMMITS):
+    for _ in range(RECENT_COMMITS):
         assert not policy.allows_loop(1)
         policy.record(FAST, 0, on_loop=False)
     assert policy.allows_loop(1)
@@ -72,37 +70,22 @@ def test_only_a_small_write_is_committed_on_the_loop() -> None:
     assert not make_policy().allows_loop(MAX_LOOP_WEIGHT + 1)
 
 
-def test_p99_of_the_window_decides() -> None:
+@pytest.mark.parametrize("seconds", [SLOW, 0.02, 3.0])
+def test_slow_commit_on_the_loop_returns_to_the_thread(seconds: float) -> None:
     clock = FakeClock()
     policy = make_policy(clock)
-    for _ in range(ALLOWED_SLOW):
-        policy.record(SLOW, 0, on_loop=True)
-    clock.now += 1e6
-    assert policy.allows_loop(1), "one per cent may be slow"
-    policy.record(SLOW, 0, on_loop=True)
-    clock.now += 1e6
-    assert not policy.allows_loop(1)
-    for _ in range(WINDOW_COMMITS - ALLOWED_SLOW - 1):
-        policy.record(FAST, 0, on_loop=False)
-        assert not policy.allows_loop(1)
-    policy.record(FAST, 0, on_loop=False)
-    assert policy.allows_loop(1), "the first slow commit has left the window"
-
-
-@pytest.mark.parametrize("seconds", [STALL_SECONDS, 0.02, 3.0])
-def test_stall_of_the_loop_returns_to_the_thread(seconds: float) -> None:
-    clock = FakeClock()
-    policy = make_policy(clock)
+    policy.record(FAST, 0, on_loop=True)
+    assert policy.allows_loop(1)
     policy.record(seconds, 0, on_loop=True)
     assert not policy.allows_loop(1)
-    clock.now += seconds / STALL_SHARE * 0.99
+    clock.now += seconds / SLOW_SHARE * 0.99
     policy.record(FAST, 0, on_loop=False)
     assert not policy.allows_loop(1)
-    clock.now += seconds / STALL_SHARE * 0.02
+    clock.now += seconds / SLOW_SHARE * 0.02
     assert policy.allows_loop(1)
 
 
-def test_stalls_take_at_most_their_share_of_the_loop() -> None:
+def test_slow_commits_take_at_most_their_share_of_the_loop() -> None:
     """A disk on which each commit on the loop is slow, and none in the thread."""
     clock = FakeClock()
     policy = make_policy(clock)
@@ -113,41 +96,40 @@ def test_stalls_take_at_most_their_share_of_the_loop() -> None:
         clock.now += seconds
         blocked += seconds if on_loop else 0.0
         policy.record(seconds, 0, on_loop=on_loop)
-    assert 10 * 0.005 < blocked <= 10.0 * STALL_SHARE + 0.005
+    assert 10 * 0.005 < blocked <= 10.0 * SLOW_SHARE + 0.005
 
 
 def test_fastest_of_recent_commits_in_the_thread_shows_the_time_of_the_disk() -> None:
     """The others may have waited for the interpreter, which the event loop was using."""
     policy = make_policy()
-    for number in range(10 * WINDOW_COMMITS):
-        policy.record(FAST if number % CONTENDED_COMMITS == 0 else 5.0, 0, on_loop=False)
+    for number in range(10 * RECENT_COMMITS):
+        policy.record(FAST if number % RECENT_COMMITS == 0 else 5.0, 0, on_loop=False)
         assert policy.allows_loop(1)
 
 
 def test_time_of_the_rows_does_not_count() -> None:
     policy = make_policy()
-    for _ in range(WINDOW_COMMITS):
-        policy.record(FAST + 100 * ROW_SECONDS, 100, on_loop=True)
+    policy.record(FAST + 100 * ROW_SECONDS, 100, on_loop=True)
     assert policy.allows_loop(1)
-    for _ in range(ALLOWED_SLOW + 1):
-        policy.record(SLOW + 2 * ROW_SECONDS, 1, on_loop=True)
+    policy.record(SLOW + 2 * ROW_SECONDS, 1, on_loop=True)
     assert not policy.allows_loop(1)
 
 
-def test_slow_disk_is_noticed_in_the_thread() -> None:
+def test_disk_that_would_stall_the_loop_is_not_tried_there() -> None:
     policy = make_policy()
-    for _ in range(CONTENDED_COMMITS + ALLOWED_SLOW - 1):
-        policy.record(SLOW, 0, on_loop=False)
+    for _ in range(RECENT_COMMITS - 1):
+        policy.record(STALL, 0, on_loop=False)
         assert policy.allows_loop(1)
-    policy.record(SLOW, 0, on_loop=False)
+    policy.record(STALL, 0, on_loop=False)
     assert not policy.allows_loop(1)
+    policy.record(SLOW, 0, on_loop=False)
+    assert policy.allows_loop(1), "it may be fast on the loop"
 
 
 def test_commit_that_is_interrupted_but_does_not_wait_is_not_slow() -> None:
     policy = make_policy()
-    for _ in range(WINDOW_COMMITS):
-        policy.record(3.0, 0, on_loop=True, has_waited=False)
-        assert policy.allows_loop(1)
+    policy.record(3.0, 0, on_loop=True, has_waited=False)
+    assert policy.allows_loop(1)
     assert not policy.allows_loop(MAX_LOOP_WEIGHT + 1)
 
 
@@ -203,15 +185,15 @@ def path(empty_store_file: bytes, tmp_path: Path) -> Path:
 
 
 def test_fast_disk_is_written_on_the_loop(path: Path) -> None:
-    count = WINDOW_COMMITS + MAX_LOOP_RUN + 10
+    count = RECENT_COMMITS + MAX_LOOP_RUN + 10
 
     async def steps(engine: SqliteEngine) -> None:
         for seq in range(1, count + 1):
             outcomes = await commit(engine, make_facts(seq))
             assert outcomes == [None]
-        assert counts(engine) == {"loop": MAX_LOOP_RUN + 9, "thread": WINDOW_COMMITS + 1}
+        assert counts(engine) == {"loop": MAX_LOOP_RUN + 9, "thread": RECENT_COMMITS + 1}
         await commit(engine, make_facts(count + 1), make_facts(count + 2))
-        assert counts(engine) == {"loop": MAX_LOOP_RUN + 9, "thread": WINDOW_COMMITS + 2}
+        assert counts(engine) == {"loop": MAX_LOOP_RUN + 9, "thread": RECENT_COMMITS + 2}
 
     run_engine(path, FakeClock(FAST), steps)
     found = TempStore(str(path), "sqlite").run(lambda store: journal(store, "a"))
@@ -220,28 +202,28 @@ def test_fast_disk_is_written_on_the_loop(path: Path) -> None:
 
 def test_slow_disk_is_written_in_the_thread(path: Path) -> None:
     async def steps(engine: SqliteEngine) -> None:
-        for seq in range(1, 2 * WINDOW_COMMITS):
+        for seq in range(1, 2 * RECENT_COMMITS):
             await commit(engine, make_facts(seq))
-        assert counts(engine) == {"loop": 0, "thread": 2 * WINDOW_COMMITS - 1}
+        assert counts(engine) == {"loop": 0, "thread": 2 * RECENT_COMMITS - 1}
 
-    run_engine(path, FakeClock(2 * SLOW), steps)
+    run_engine(path, FakeClock(2 * STALL), steps)
 
 
 def test_busy_processor_is_no_slow_disk(path: Path) -> None:
     async def steps(engine: SqliteEngine) -> None:
-        for seq in range(1, 2 * WINDOW_COMMITS):
+        for seq in range(1, 2 * RECENT_COMMITS):
             await commit(engine, make_facts(seq))
-        assert counts(engine) == {"loop": WINDOW_COMMITS - 1, "thread": WINDOW_COMMITS}
+        assert counts(engine) == {"loop": RECENT_COMMITS - 1, "thread": RECENT_COMMITS}
 
     run_engine(path, FakeClock(2 * SLOW), steps, waits=False)
 
 
 async def commit_until_on_the_loop(engine: SqliteEngine) -> int:
     """Commit until the next commit is made on the loop; returns its sequence number."""
-    for seq in range(1, WINDOW_COMMITS + 2):
+    for seq in range(1, RECENT_COMMITS + 2):
         await commit(engine, make_facts(seq))
-    assert counts(engine) == {"loop": 1, "thread": WINDOW_COMMITS}
-    return WINDOW_COMMITS + 2
+    assert counts(engine) == {"loop": 1, "thread": RECENT_COMMITS}
+    return RECENT_COMMITS + 2
 
 
 def test_loop_does_not_wait_for_another_process_that_writes(path: Path) -> None:
@@ -254,7 +236,7 @@ def test_loop_does_not_wait_for_another_process_that_writes(path: Path) -> None:
             assert not waiting.done(), "the thread waits"
             other.execute("ROLLBACK")
             assert await waiting == [None]
-        assert counts(engine) == {"loop": 1, "thread": WINDOW_COMMITS + 1}
+        assert counts(engine) == {"loop": 1, "thread": RECENT_COMMITS + 1}
         await commit(engine, make_facts(seq + 1))
         assert counts(engine)["loop"] == 2
 
@@ -287,7 +269,7 @@ def test_loop_does_not_use_the_connection_while_the_thread_does(path: Path) -> N
             assert not single.done()
             other.execute("ROLLBACK")
             assert (await in_thread, await single) == ([None, None], [None])
-        assert counts(engine) == {"loop": 1, "thread": WINDOW_COMMITS + 2}
+        assert counts(engine) == {"loop": 1, "thread": RECENT_COMMITS + 2}
 
     run_engine(path, FakeClock(FAST), steps)
 

@@ -7,23 +7,21 @@ from itertools import count
 from typing import Final
 
 SLOW_SECONDS: Final = 200e-6
-"""A commit that takes so long is slow. On the loop, the 99th percentile of recent commits has to be below it."""
+"""A commit on the loop that takes so long is slow: to hand the write to the thread and back takes less."""
+
+SLOW_SHARE: Final = 0.05
+"""Of the time of the event loop, slow commits take at most this share."""
+
+STALL_SECONDS: Final = 1e-3
+"""A commit that takes so long would stall the loop, so that clients notice it. It is not tried there on a disk on which
+all recent commits took as long."""
 
 ROW_SECONDS: Final = 10e-6
 """Processor time that a row takes in either place; it does not count."""
 
-WINDOW_COMMITS: Final = 200
-"""The number of recent commits, in both places, of which the percentile is taken."""
-
-CONTENDED_COMMITS: Final = 10
+RECENT_COMMITS: Final = 10
 """Of this number of commits in the thread, the fastest one shows how long the disk takes. The others may have waited
 for the interpreter or the processor, while the event loop was busy."""
-
-STALL_SECONDS: Final = 1e-3
-"""A commit that takes so long stalls the loop, so that clients notice it."""
-
-STALL_SHARE: Final = 0.05
-"""Of the time of the event loop, stalls take at most this share."""
 
 MAX_LOOP_WEIGHT: Final = 128
 """The weight of the largest write that is committed on the loop, which takes up to a millisecond. During larger commits
@@ -47,16 +45,16 @@ else:
 class CommitPlacePolicy:
     """Decides for each write whether it may be committed on the event loop, from how long former commits took.
 
-    It begins with the thread, because nothing is known about the disk, which may also be a network file system. After a
-    stall of the loop it stays with the thread for so long that stalls take at most STALL_SHARE of the time.
+    It begins with the thread, because nothing is known about the disk, which may also be a network file system. How
+    long a commit takes on the loop shows only there, because one in the thread may wait for the interpreter as well. So
+    it is tried, and after a slow one the thread commits until that took at most SLOW_SHARE of the time.
+
     `timer` returns seconds.
     """
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer
-        self._recent: deque[bool] = deque(maxlen=WINDOW_COMMITS)  # whether the commit was slow
-        self._slow_count = 0  # in `_recent`
-        self._thread_times: deque[float] = deque(maxlen=CONTENDED_COMMITS)
+        self._thread_times: deque[float] = deque(maxlen=RECENT_COMMITS)
         self._loop_run = 0  # commits on the loop since the last one in the thread
         self._barred_until = 0.0
 
@@ -64,10 +62,10 @@ class CommitPlacePolicy:
         """Whether facts with this weight may be committed on the loop."""
         return (
             weight <= MAX_LOOP_WEIGHT
-            and len(self._recent) == WINDOW_COMMITS
-            and self._slow_count <= WINDOW_COMMITS // 100
             and self._loop_run < MAX_LOOP_RUN
+            and len(self._thread_times) == RECENT_COMMITS
             and self._timer() >= self._barred_until
+            and min(self._thread_times) < STALL_SECONDS
         )
 
     def record(self, seconds: float, weight: int, *, on_loop: bool, has_waited: bool = True) -> None:
@@ -76,14 +74,8 @@ class CommitPlacePolicy:
         A commit that has not waited (see `count_waits`) did not need the disk, whatever has interrupted it.
         """
         seconds = seconds - weight * ROW_SECONDS if has_waited else 0.0
+        self._loop_run = self._loop_run + 1 if on_loop else 0
         if not on_loop:
             self._thread_times.append(seconds)
-            seconds = min(self._thread_times)
-        is_slow = seconds >= SLOW_SECONDS
-        if len(self._recent) == WINDOW_COMMITS:
-            self._slow_count -= self._recent[0]
-        self._recent.append(is_slow)
-        self._slow_count += is_slow
-        self._loop_run = self._loop_run + 1 if on_loop else 0
-        if on_loop and seconds >= STALL_SECONDS:
-            self._barred_until = self._timer() + seconds / STALL_SHARE
+        elif seconds >= SLOW_SECONDS:
+            self._barred_until = self._timer() + seconds / SLOW_SHARE
