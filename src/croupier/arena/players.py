@@ -40,19 +40,6 @@ class Player[V, M]:
     hangs: 2 · number of the call + index, or NO_CALL. A game sets `finished` to the hands of the seating that are over.
     """
 
-    __slots__ = (
-        "_bot",
-        "_call",
-        "_calls",
-        "_default_moves",
-        "_faults",
-        "_first_hand",
-        "_luck",
-        "finished",
-        "index",
-        "is_known",
-    )
-
     def __init__(
         self,
         make: Callable[[], Bot[V, M]],

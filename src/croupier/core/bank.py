@@ -40,17 +40,6 @@ class BankNode:
     client's win in half bets when the game is OVER.
     """
 
-    __slots__ = (
-        "after_raise",
-        "card_receiver",
-        "card_receivers",
-        "moves",
-        "name",
-        "payoff_half_bets",
-        "successors",
-        "turn",
-    )
-
     def __init__(
         self, name: str, turn: Seat | Turn, card_receiver: Seat = CLIENT_SEAT, payoff_half_bets: int = 0
     ) -> None:

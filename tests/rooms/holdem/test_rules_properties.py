@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import islice
 from random import Random
-from types import GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
+from types import GetSetDescriptorType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -169,12 +169,15 @@ def test_a_copy_is_independent(hand: Hand, luck: Random) -> None:
     assert (hand.stacks, hand.holes, hand.board) == (stacks, holes, board)
 
 
-SLOT_TYPES = MemberDescriptorType | GetSetDescriptorType
-"""What a slot is in the class, interpreted or compiled; in a compiled class properties are of this type, too."""
-
 ATTRIBUTES = sorted(
-    name for name, value in vars(HandEngine).items() if isinstance(value, SLOT_TYPES) and name != "legal"
+    {*getattr(Hand([100, 100]), "__dict__", ())}
+    | {
+        name
+        for name, value in vars(HandEngine).items()
+        if isinstance(value, GetSetDescriptorType) and name != "legal" and not name.startswith("__")
+    }
 )
+"""All attributes of a hand. In a compiled class they are descriptors, of a type that properties have there, too."""
 
 
 def state_of(hand: Hand) -> dict[str, object]:

@@ -37,8 +37,6 @@ class Hand(HandEngine):
         (True, (10, -10))
     """
 
-    __slots__ = ()
-
     @property
     def fcpa(self) -> tuple[Move, ...]:
         """The moves of the fcpa betting abstraction: FOLD, call, a raise by the pot, all-in.

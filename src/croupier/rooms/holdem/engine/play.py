@@ -31,33 +31,6 @@ class HandEngine:
     the button or the forced bets are invalid.
     """
 
-    __slots__ = (
-        "_aggressor",
-        "_can_act",
-        "_cards",
-        "_deck_known",
-        "_last_blind",
-        "_may_have_side_pots",
-        "_no_reopen",
-        "awards",
-        "bets",
-        "big_blind",
-        "button",
-        "cards_due",
-        "compact_log",
-        "live",
-        "min_raise",
-        "pot",
-        "small_blind",
-        "stacks",
-        "stakes",
-        "start_stacks",
-        "street",
-        "to_act",
-        "to_match",
-        "turn",
-    )  # fmt: skip
-
     def __init__(
         self,
         stacks: Sequence[int],

@@ -14,8 +14,6 @@ class InTurnHand(Hand):
     real hand.
     """
 
-    __slots__ = ("_folds", "_out", "_played")
-
     def __init__(self, hand: Hand, stacks: Sequence[int] | None = None) -> None:
         super().__init__(stacks or hand.start_stacks, button=hand.button, stakes=hand.stakes)
         self._folds = hand.folded

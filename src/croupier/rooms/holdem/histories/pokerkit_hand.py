@@ -77,8 +77,6 @@ class PokerKitHand(InTurnHand):
     posts more than they really did, whatever their stack.
     """
 
-    __slots__ = ("_limits", "_max_posts", "antes", "mucked_seats", "posted_bets", "posts")
-
     def __init__(self, hand: Hand, stacks: Sequence[int], limits: Mapping[Seat, int] | None) -> None:
         fresh = hand.replay(())
         caller = _first_caller(hand, fresh) if max(fresh.bets) < fresh.to_match else None

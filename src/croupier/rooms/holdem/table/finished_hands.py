@@ -62,8 +62,6 @@ class FinishedHands(Mapping[int, FinishedHand]):
     The mapping never changes: a view of the table keeps the one that it was made with.
     """
 
-    __slots__ = ("_hands",)
-
     def __init__(self, snapshots: Sequence[Raw] = (), last: int = 0) -> None:
         self._hands: dict[int, FinishedHand | Raw] = dict(enumerate(snapshots, start=last - len(snapshots) + 1))
 

@@ -22,8 +22,6 @@ class HandInPlay:
     `players` are by seat, including those who have left.
     """
 
-    __slots__ = ("_dealer", "_deck", "_faults", "hand", "number", "players")
-
     def __init__(self, number: int, dealer: Dealer, players: Sequence[Participant], hand: Hand) -> None:
         self.number = number
         self.players = players

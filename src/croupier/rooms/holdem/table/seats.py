@@ -34,19 +34,6 @@ class Seats:
     or None. `guids_by_user` are the GUIDs of all players, seated or queued: a mapping that is replaced, never changed.
     """
 
-    __slots__ = (
-        "_big_blind",
-        "_button",
-        "_chairs",
-        "_game",
-        "_guids",
-        "_members",
-        "_queue",
-        "_stack",
-        "by_guid",
-        "guids_by_user",
-    )  # fmt: skip
-
     def __init__(self, game: Guid, chairs: int, stack: int, members: Register[Any]) -> None:
         self._game = game
         self._members = members

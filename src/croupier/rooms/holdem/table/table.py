@@ -44,29 +44,6 @@ class Table:
     the visible state changes.
     """
 
-    __slots__ = (
-        "_epoch",
-        "_facts",
-        "_finished_count",
-        "_hand",
-        "_is_closing",
-        "_next_dealer",
-        "_resets_stacks",
-        "_settings",
-        "_snapshot",
-        "_turn_ends",
-        "_view",
-        "_winners",
-        "deadline",
-        "expires_at",
-        "guid",
-        "hands",
-        "has_changed",
-        "number",
-        "seats",
-        "version",
-    )  # fmt: skip
-
     def __init__(
         self,
         guid: Guid,

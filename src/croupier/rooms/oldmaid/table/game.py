@@ -36,24 +36,6 @@ class TableGame:
     was stopped before its end is both `is_over` and `is_void`.
     """
 
-    __slots__ = (
-        "_deck",
-        "_held_counts",
-        "_holders",
-        "_standing",
-        "departed_seats",
-        "drawer",
-        "drawn_count",
-        "finished_seats",
-        "is_inside",
-        "is_over",
-        "is_void",
-        "last_action_at",
-        "log",
-        "nicks",
-        "number",
-    )
-
     def __init__(
         self, number: int, nicks: Sequence[str], deck: Iterator[Card], now: float, log: list[Action] | None = None
     ) -> None:
