@@ -11,9 +11,9 @@ from croupier.recording.holdem_journal import JournalStart, journal_table, open_
 from croupier.recording.journal import read_or_write_start
 from croupier.recording.oldmaid_journal import JOURNAL_TABLE
 from croupier.recording.seeds import Seeds
-from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.persistence import HandSnapshot, HouseInput
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
+from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import Act
 from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NAMES, WIRE_CARDS, Card
 from croupier.rooms.oldmaid.ring.player_events import PlayerResult
@@ -50,7 +50,7 @@ async def check_hands(store: Store, game: str) -> int:
     hands = await store.hands("holdem", game, limit=1_000_000)
     assert sorted(hand.number for hand in hands) == [*range(1, len(hands) + 1)]
     for stored in hands:
-        hand = Hand.from_json(bytes(HandSnapshot.from_json(stored.record.encode()).hand))
+        hand = FinishedHand.from_json(stored.record.encode()).hand
         assert sum(hand.stacks) == STACK * len(hand.stacks), "players who neither win nor lose have what they had"
     return len(hands)
 

@@ -28,7 +28,7 @@ from croupier.rooms.holdem.histories.ohh import to_ohh
 from croupier.rooms.holdem.histories.phh import from_phh, to_phh
 from croupier.rooms.holdem.settings import Settings as HoldemSettings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
-from croupier.rooms.holdem.table.persistence import HandSnapshot, HouseInput
+from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import Join
 from croupier.rooms.oldmaid.house import House as OldMaidHouse
 from croupier.rooms.oldmaid.settings import Settings as OldMaidSettings
@@ -110,7 +110,7 @@ def run_fact(data: bytes) -> None:
     allow(ValueError, lambda: house().restore(data))
     allow(ValueError, lambda: JournaledGames().restore(data))
     allow(ValueError, Hand.from_json, data)
-    allow(ValueError, lambda: FinishedHand.from_snapshot(HandSnapshot.from_json(data)))
+    allow(ValueError, FinishedHand.from_json, data)
     for wanted in (Seeds(), JournalStart(settings=HoldemSettings())):
         allow(ValueError, decode_start, data, wanted)
     allow(ValueError, lambda: [*read_games(JournalEntry("kuhn", "1", 2, data, 0.0))])

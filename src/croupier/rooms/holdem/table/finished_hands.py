@@ -4,56 +4,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
-from msgspec import Raw, Struct
+from msgspec import Raw, field
 
 from croupier.core.rules import Seat
+from croupier.core.stored import Stored
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.holdem.wire import Guid
 
 
-class FinishedHand(Struct, frozen=True, dict=True):
-    """A finished or voided hand.
+class FinishedHand(Stored, frozen=True, dict=True):
+    """A finished or voided hand, or in a snapshot of its table a running one.
 
     `table_hand_number` counts the finished hands of its table, `hand_number` the hands of the house, both from 1.
     `players` and `guids` are by seat. `faults` are the seats folded for an invalid bet, with the reason (ruling H5).
     """
 
+    MALFORMED = "a malformed snapshot of a hold'em hand"
+
     table: Guid
-    table_hand_number: int
-    hand_number: int
+    table_hand_number: int = field(name="number")
+    hand_number: int = field(name="deal")
     players: tuple[str, ...]
     guids: tuple[Guid, ...]
     hand: Hand
     faults: tuple[tuple[Seat, str], ...]
 
+    def __post_init__(self) -> None:
+        counts, seats = (len(self.players), len(self.guids)), len(self.hand.stacks)
+        if counts != (seats, seats):
+            raise ValueError(f"found {counts[0]} players with {counts[1]} GUIDs in a hand; allowed: {seats} of each")
+
     @cached_property
     def json(self) -> bytes:
         """The hand as JSON, encoded once."""
-        return self.snapshot().to_json()
-
-    def snapshot(self) -> HandSnapshot:
-        """Return the hand in its saved form."""
-        hand = Raw(self.hand.to_json())
-        return HandSnapshot(
-            self.table, self.table_hand_number, self.hand_number, self.players, self.guids, hand, self.faults
-        )
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Restore a hand from `json`. Raises ValueError if it is malformed or invalid."""
-        return cls.from_snapshot(HandSnapshot.from_json(data))
-
-    @classmethod
-    def from_snapshot(cls, snapshot: HandSnapshot) -> Self:
-        """Restore a saved hand. Raises ValueError if it is invalid."""
-        hand = Hand.from_json(bytes(snapshot.hand))
-        counts, seats = (len(snapshot.players), len(snapshot.guids)), len(hand.stacks)
-        if counts != (seats, seats):
-            raise ValueError(f"found {counts[0]} players with {counts[1]} GUIDs in a hand; allowed: {seats} of each")
-        return cls(
-            snapshot.table, snapshot.number, snapshot.deal, snapshot.players, snapshot.guids, hand, snapshot.faults
-        )
+        return self.to_json()
 
 
 class FinishedHands(Mapping[int, FinishedHand]):

@@ -10,6 +10,7 @@ from msgspec import Raw
 from croupier.core.rules import Seat
 from croupier.core.stored import Stored
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.wire import Guid, HoldemRequest, Winner
 
@@ -24,29 +25,12 @@ A journal may begin under version 1; its inputs are replayed under the rules in 
 """
 
 
-class HandSnapshot(Stored, frozen=True):
-    """A hand with its players by seat: number `number` of its table and number `deal` of its house.
-
-    `hand` is the JSON of a `Hand`.
-    """
-
-    MALFORMED = "a malformed snapshot of a hold'em hand"
-
-    table: Guid
-    number: int
-    deal: int
-    players: tuple[str, ...]
-    guids: tuple[Guid, ...]
-    hand: Raw
-    faults: tuple[tuple[Seat, str], ...]
-
-
 class TableSnapshot(Stored, frozen=True):
     """A table; see `table.Table`.
 
     `sitters` are the seated players, then the queue in order. `running` is the hand being played or shown; `acted` are
     its seats that need not act in this betting round, which only earlier versions read. `alarm` is the table's
-    deadline. `hands` are the last finished hands, each the JSON of a HandSnapshot; `finished` is the number of the last
+    deadline. `hands` are the last finished hands, each the JSON of a FinishedHand; `finished` is the number of the last
     one. Tables saved by an earlier version lack `number`, `expires` and `turn_ends`.
     """
 
@@ -58,7 +42,7 @@ class TableSnapshot(Stored, frozen=True):
     sitters: tuple[Participant, ...]
     button: int
     big_blind: Guid | None
-    running: HandSnapshot | None
+    running: FinishedHand | None
     acted: tuple[Seat, ...]
     finished: int
     winners: tuple[Winner, ...]

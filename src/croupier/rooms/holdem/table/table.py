@@ -280,7 +280,7 @@ class Table:
                 sitters=self.seats.participants,
                 button=button,
                 big_blind=big_blind,
-                running=None if self._hand is None else self._finished(self._hand).snapshot(),
+                running=None if self._hand is None else self._finished(self._hand),
                 acted=() if self._hand is None else self._hand.done_seats(),
                 finished=self._finished_count,
                 winners=() if self._winners is UNSET else tuple(self._winners),
@@ -304,10 +304,8 @@ class Table:
         self.hands = FinishedHands(snapshot.hands, snapshot.finished)
         if self._winners is not UNSET:
             self._winners = snapshot.winners
-        if snapshot.running is None:
-            return
-        saved = FinishedHand.from_snapshot(snapshot.running)
-        self._hand = HandInPlay.restore(saved, self.seats.seated_participants, dealer_of(saved.hand_number))
+        if (running := snapshot.running) is not None:
+            self._hand = HandInPlay.restore(running, self.seats.seated_participants, dealer_of(running.hand_number))
 
     def resume(self, settings: Settings, now: float) -> None:
         """Reopen the table: a running turn gets its full time, and a table without a hand may begin one."""
