@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from croupier.arena.hands import REPLAYS, RecordedTournament
+from croupier.arena.hands import RecordedTournament
 from croupier.arena.plan import Plan, source_digest
 from croupier.arena.record import CHUNKS_FILE, Record
 from croupier.arena.runner import Job, SerialRunner
@@ -62,10 +62,6 @@ def test_rows_have_all_hands_and_their_results(
             scale = 1 if room == "kuhn" else 100 / STAKES.big_blind
             plain = sum(tally.plain.total for tally in tournament.series[first, second].tallies)
             assert won * scale / 400 == pytest.approx(plain / 200)
-
-
-def test_every_room_of_the_arena_has_hands() -> None:
-    assert {name for name, room in ROOMS.items() if "arena" in room.extras} == {*REPLAYS}
 
 
 def test_lines_of_the_acpc_log_have_the_results(tmp_path: Path) -> None:

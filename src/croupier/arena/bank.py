@@ -8,7 +8,7 @@ from math import fsum
 from typing import ClassVar, Final, NamedTuple
 
 from croupier.arena.baselines.bank import BASELINE, BankValues
-from croupier.arena.game import Chunk
+from croupier.arena.game import Chunk, ReplayedHand
 from croupier.arena.leaks import Leak, LeakLine, leak_lines
 from croupier.arena.players import Player, lot
 from croupier.arena.tally import Moments, Tally, moments_of
@@ -71,6 +71,19 @@ class BankGame(ABC):
             known=(first.is_known, second.is_known),
         )
 
+    def replay(self, chunk: Chunk, seating: int) -> Sequence[ReplayedHand]:
+        """Let a bot in process play the shoes of its seating. See `Game`."""
+        player: BankPlayer = chunk.player(seating, seating, self.default_moves)
+        name = chunk.names(seating)[:1]
+        bet = SIMULATED_BET if seating == 0 else -SIMULATED_BET  # results are compared
+        hands: list[ReplayedHand] = []
+        player.finished = hands
+        for cards in self._deal_shoes(chunk, seating):
+            state = self._play_out(player, cards)
+            net = self.rules.payoff(state)[0]
+            hands.append(ReplayedHand(state, name, (net,), net / bet))
+        return hands
+
     def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
         """The choices of each bot that were not the best; only adjusted results have them."""
         return leak_lines(tally.leaks[0], tally.pairs), leak_lines(tally.leaks[1], tally.pairs)
@@ -82,7 +95,7 @@ class BankGame(ABC):
         player: BankPlayer = chunk.player(seating, seating, self.default_moves)
         hands: list[Hand] = []
         player.finished = hands
-        for cards in self.deal_shoes(chunk, seating):
+        for cards in self._deal_shoes(chunk, seating):
             hands.append(self._play_hand(chunk, player, cards, losses))  # noqa: PERF401 -- the player sees the list grow
         return PlayedSeating(hands, player.is_known)
 
@@ -103,10 +116,10 @@ class BankGame(ABC):
 
     def _play_plain(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:  # noqa: ARG002 -- they need values
         """Play a hand; its adjusted win is the plain one."""
-        win = self.rules.payoff(self.play_out(player, cards))[0]
+        win = self.rules.payoff(self._play_out(player, cards))[0]
         return Hand(win, win)
 
-    def play_out(self, player: BankPlayer, cards: Iterator[str]) -> BankState:
+    def _play_out(self, player: BankPlayer, cards: Iterator[str]) -> BankState:
         """Play a hand to its end."""
         state = self.rules.start(SIMULATED_BET)
         while (turn := state.node.turn) is not Turn.OVER:
@@ -114,7 +127,7 @@ class BankGame(ABC):
             state = self.rules.play(state, move)
         return state
 
-    def deal_shoes(self, chunk: Chunk, seating: int) -> Iterator[Iterator[str]]:
+    def _deal_shoes(self, chunk: Chunk, seating: int) -> Iterator[Iterator[str]]:
         """The cards of each hand of a seating, in the order of the shoe."""
         dealer, shoe = chunk.dealer(seating), self.rules.shoe
         for _ in range(chunk.plan.chunk_pairs):

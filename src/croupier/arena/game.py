@@ -3,7 +3,7 @@
 from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from croupier.arena.deals import bot_stream, deal_stream
 from croupier.arena.leaks import LeakLine
@@ -40,6 +40,11 @@ class Chunk:
         """The number of the first hand of a seating in the pairing, from 1."""
         return (2 * self.number + seating) * self.plan.chunk_pairs + 1
 
+    def names(self, seating: int) -> tuple[str, ...]:
+        """The bots by seat in a seating, as the plan names them."""
+        first, second = (self.plan.bots[bot] for bot in self.pairing)
+        return (first, second) if seating == 0 else (second, first)
+
     def player[M](self, seating: int, index: int, default_moves: Sequence[M]) -> Player[Any, M]:
         """The first or second bot (`index` 0 or 1) of the pairing, new for a seating."""
         return Player(
@@ -51,6 +56,18 @@ class Chunk:
             faults=self.faults,
             calls=self.calls,
         )
+
+
+class ReplayedHand(NamedTuple):
+    """A hand that is over: the state of the game, the bots by seat, and what each has won, in coins or chips.
+
+    `value` is what the hand adds to the value of its pair of hands, which is a result of the first bot.
+    """
+
+    state: Any
+    players: tuple[str, ...]
+    net: tuple[int, ...]
+    value: float
 
 
 class Game(Protocol):
@@ -75,6 +92,10 @@ class Game(Protocol):
         seating 0 and the second seat in seating 1. Against a bank, the first bot plays seating 0 and the second bot
         seating 1, and the value of a pair is the difference. Raises Forfeit, from a `Player`.
         """
+        ...
+
+    def replay(self, chunk: Chunk, seating: int) -> Sequence[ReplayedHand]:
+        """Play the hands of a seating of bots in process, which have been played before. Raises Forfeit."""
         ...
 
     def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:

@@ -3,11 +3,10 @@
 Nothing but results is kept while bots play. Hands that are played again count only if they have the recorded results.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
 
-from croupier.arena.game import Chunk, find_game
+from croupier.arena.game import Chunk, ReplayedHand, find_game
 from croupier.arena.plan import Pairing, source_digest
 from croupier.arena.play import make_chunk
 from croupier.arena.players import Forfeit
@@ -19,18 +18,6 @@ from croupier.recording.dataset_rows import holdem_row
 from croupier.recording.dataset_writers import DatasetFormat, Row
 from croupier.recording.datasets import Source
 from croupier.rooms import HOUSE_ROOMS, ROOMS, find_room
-
-
-class PlayedHand(NamedTuple):
-    """A hand that is over: the state of the game, the bots by seat, and what each has won, in coins or chips.
-
-    `value` is what the hand adds to the value of its pair of hands, which is a result of the first bot.
-    """
-
-    state: Any
-    players: tuple[str, ...]
-    net: tuple[int, ...]
-    value: float
 
 
 class RecordedTournament:
@@ -75,7 +62,7 @@ class RecordedTournament:
     def _chunk_rows(self, chunk: Chunk, expected: Moments, dataset_format: DatasetFormat) -> Iterator[Row]:
         seatings = _play_again(chunk, expected)
         if seatings is None:
-            first, second = (self.plan.bots[bot] for bot in chunk.pairing)
+            first, second = chunk.names(0)
             raise ValueError(
                 f"chunk {chunk.number} of {first} v {second} has other results when it is played again: a bot draws "
                 "randomness from elsewhere than `luck`"
@@ -84,7 +71,7 @@ class RecordedTournament:
             for number, hand in enumerate(hands, chunk.first_hand(seating)):
                 yield self._row(chunk.pairing, number, hand, dataset_format)
 
-    def _row(self, pairing: Pairing, number: int, hand: PlayedHand, dataset_format: DatasetFormat) -> Row:
+    def _row(self, pairing: Pairing, number: int, hand: ReplayedHand, dataset_format: DatasetFormat) -> Row:
         game = {"table": f"{pairing[0]}-{pairing[1]}", "number": number, "players": [*hand.players]}
         room = HOUSE_ROOMS.get(self.plan.room)
         if room is None:
@@ -93,67 +80,12 @@ class RecordedTournament:
         return {**game, "net": [*hand.net], "cards": cards, "done": done}
 
 
-def _play_again(chunk: Chunk, expected: Moments) -> Sequence[Sequence[PlayedHand]] | None:
+def _play_again(chunk: Chunk, expected: Moments) -> Sequence[Sequence[ReplayedHand]] | None:
     """The hands of both seatings; None if they have other results than before."""
-    play = REPLAYS[chunk.plan.room]
+    game = find_game(chunk.plan.room)
     try:
-        seatings = [play(chunk, seating) for seating in (0, 1)]
+        seatings = [game.replay(chunk, seating) for seating in (0, 1)]
     except Forfeit:
         return None
     pairs = zip(*seatings, strict=True)
     return seatings if moments_of((one.value + other.value, 1) for one, other in pairs) == expected else None
-
-
-def _names(chunk: Chunk, seating: int) -> tuple[str, ...]:
-    """The bots by seat in a seating."""
-    first, second = (chunk.plan.bots[bot] for bot in chunk.pairing)
-    return (first, second) if seating == 0 else (second, first)
-
-
-def _play_kuhn(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
-    from croupier.arena.kuhn import play_seating
-
-    names = _names(chunk, seating)
-    ends = play_seating(chunk, seating).ends
-    return [PlayedHand(end, names, end.payoff, end.payoff[seating] / 2) for end in ends]
-
-
-def _play_bank(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
-    from croupier.arena.bank import BankGame
-    from croupier.core.bank import SIMULATED_BET
-
-    game: object = find_game(chunk.plan.room)
-    assert isinstance(game, BankGame)
-    player = chunk.player(seating, seating, game.default_moves)
-    name = _names(chunk, seating)[:1]
-    bet = SIMULATED_BET if seating == 0 else -SIMULATED_BET  # results are compared
-    hands: list[PlayedHand] = []
-    player.finished = hands
-    for cards in game.deal_shoes(chunk, seating):
-        state = game.play_out(player, cards)
-        net = game.rules.payoff(state)[0]
-        hands.append(PlayedHand(state, name, (net,), net / bet))
-    return hands
-
-
-def _play_holdem(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
-    from croupier.arena.holdem import HoldemGame, deals_of
-
-    game: object = find_game(chunk.plan.room)
-    assert isinstance(game, HoldemGame)
-    played = game.play_seating(chunk, seating, deals_of(chunk, seating), keeps_hands=True)
-    names = _names(chunk, seating)
-    hands = [each.hand for each in played.hands]
-    return [
-        PlayedHand(hand, names, hand.payoff(), 100 / 2 / hand.stakes.big_blind * hand.payoff()[seating])
-        for hand in hands
-    ]
-
-
-REPLAYS: Final[Mapping[str, Callable[[Chunk, int], Sequence[PlayedHand]]]] = {
-    "kuhn": _play_kuhn,
-    "sevenhalf": _play_bank,
-    "blackjack": _play_bank,
-    "holdem": _play_holdem,
-}
-"""How the hands of a seating of a chunk are played again, by room."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from croupier.arena.baselines.holdem import PILOT_PAIRS, PlayedHand, Seatings
 from croupier.arena.deals import stream_seed
-from croupier.arena.game import Chunk
+from croupier.arena.game import Chunk, ReplayedHand
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.players import Forfeit, Player
@@ -70,7 +70,7 @@ class HoldemGame:
         baseline = self._baseline_of(chunk) if chunk.plan.adjust else None
         first, second = self._play_seatings(chunk)
         chips = [*map(add, first.nets, second.nets)]
-        scale = 100 / SEATS / self._new_hand.stakes.big_blind
+        scale = self._scale
         adjusted = None
         if baseline is not None:
             one, other = chunk.pairing
@@ -84,6 +84,12 @@ class HoldemGame:
 
         return replace(tally, trials=try_choices(chunk, (first.hands, second.hands), scale))
 
+    def replay(self, chunk: Chunk, seating: int) -> Sequence[ReplayedHand]:
+        """Play the hands of a seating of bots in process. See `Game`."""
+        played = self._play_seating(chunk, seating, deals_of(chunk, seating), keeps_hands=True)
+        names, hands = chunk.names(seating), [each.hand for each in played.hands]
+        return [ReplayedHand(hand, names, hand.payoff(), self._scale * hand.payoff()[seating]) for hand in hands]
+
     def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
         """The choices in whose place another one wins more for sure; only plans with `leaks` have them."""
         if tally.trials == ({}, {}):
@@ -91,6 +97,11 @@ class HoldemGame:
         from croupier.arena.holdem_trials import trial_lines
 
         return trial_lines(tally.trials[0], tally.pairs), trial_lines(tally.trials[1], tally.pairs)
+
+    @property
+    def _scale(self) -> float:
+        """What a chip that the first bot wins in a hand adds to the value of the pair of hands."""
+        return 100 / SEATS / self._new_hand.stakes.big_blind
 
     def _baseline_of(self, chunk: Chunk) -> "Baseline":
         """The baseline of a pairing. Raises Forfeit if a bot forfeits in the pilot."""
@@ -130,11 +141,11 @@ class HoldemGame:
             return _seating_of(hands[0], 0), _seating_of(hands[1], 1)
         keeps_hands = chunk.plan.adjust is not None or chunk.plan.leaks
         return (
-            self.play_seating(chunk, 0, first, keeps_hands=keeps_hands),
-            self.play_seating(chunk, 1, second, keeps_hands=keeps_hands),
+            self._play_seating(chunk, 0, first, keeps_hands=keeps_hands),
+            self._play_seating(chunk, 1, second, keeps_hands=keeps_hands),
         )
 
-    def play_seating(
+    def _play_seating(
         self, chunk: Chunk, seating: int, deals: Sequence[Sequence[Card]], *, keeps_hands: bool
     ) -> "PlayedSeating":
         """Play the hands of a seating. The first bot has seat 0 in seating 0, and seat 1 in seating 1."""

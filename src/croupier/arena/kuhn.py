@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from croupier.arena.baselines.kuhn import BASELINE, RANDOM_VALUES, Policy, corrections
-from croupier.arena.game import Chunk
+from croupier.arena.game import Chunk, ReplayedHand
 from croupier.arena.kuhn_leaks import kuhn_leaks
 from croupier.arena.leaks import LeakLine, leak_lines
 from croupier.arena.players import Player, lot
@@ -77,6 +77,12 @@ class KuhnGame:
             ends={INDEX_OF_END[one] * len(ENDS) + INDEX_OF_END[two]: count for (one, two), count in pairs.items()},
             known=(first is not None, second is not None),
         )
+
+    def replay(self, chunk: Chunk, seating: int) -> Sequence[ReplayedHand]:
+        """Play the hands of a seating of bots in process. See `Game`."""
+        names = chunk.names(seating)
+        ends = play_seating(chunk, seating).ends
+        return [ReplayedHand(end, names, end.payoff, end.payoff[seating] / 2) for end in ends]
 
     def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
         """What the choices of each bot cost it, compared with a best response to what the other played."""
