@@ -17,11 +17,9 @@ from croupier.core.presentation import Text, text
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
 from croupier.store.records import StoreUnavailable
-from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import client_address
-from croupier.web.render import Renderer
 from croupier.web.security import count_action, read_form
+from croupier.web.site import Site
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes
 
@@ -56,22 +54,11 @@ class AdminAccess(Struct, frozen=True):
 class AdminRoutes:
     """Shows the administration to browsers that have sent its token, for half an hour."""
 
-    def __init__(
-        self,
-        access: AdminAccess,
-        tables: Tables,
-        watch: WatchRoutes,
-        *,
-        keys: SigningKeys,
-        renderer: Renderer,
-        config: WebConfig,
-    ) -> None:
+    def __init__(self, access: AdminAccess, tables: Tables, watch: WatchRoutes, site: Site) -> None:
         self._access = access
         self._tables = tables
         self._watch = watch
-        self._keys = keys
-        self._renderer = renderer
-        self._config = config
+        self._site = site
         self._is_draining = False
         self._tries = RateLimiter(MAX_TRIES, 60.0)
         self._purpose = f"admin {sha256(access.token.encode()).hexdigest()}"
@@ -91,13 +78,13 @@ class AdminRoutes:
     async def enter(self, request: Request) -> Response:
         """Check the token."""
         form = await read_form(request)
-        network = address_key(client_address(request, self._config)[0])
+        network = address_key(client_address(request, self._site.config)[0])
         now = count_action(self._tries, network)
         if not compare_digest(form.get("token", "").encode(), self._access.token.encode()):
             return self._form(request, WRONG_TOKEN, 422)
         self._tries.give_back(network, now)
         issued = f"{request.state.visitor.session}.{int(time.time())}"
-        return self._redirect(f"{issued}.{self._keys.sign(self._purpose, issued)}", ADMIN_SECONDS)
+        return self._redirect(f"{issued}.{self._site.keys.sign(self._purpose, issued)}", ADMIN_SECONDS)
 
     async def drain(self, request: Request) -> Response:
         """Shut the server down as the first SIGTERM does."""
@@ -123,7 +110,7 @@ class AdminRoutes:
         issued, _, signature = request.cookies.get(ADMIN_COOKIE, "").rpartition(".")
         session, _, seconds = issued.rpartition(".")
         return (
-            self._keys.verify(self._purpose, issued, signature)
+            self._site.keys.verify(self._purpose, issued, signature)
             and session == request.state.visitor.session
             and time.time() < int(seconds) + ADMIN_SECONDS
         )
@@ -136,14 +123,14 @@ class AdminRoutes:
             value,
             max_age=seconds,
             path="/admin",
-            secure=self._config.has_tls,
+            secure=self._site.config.has_tls,
             httponly=True,
             samesite="strict",
         )
         return response
 
     def _form(self, request: Request, detail: Text | None = None, status: int = 200) -> Response:
-        return self._renderer.page(request, "admin_login.html", status_code=status, error=detail)
+        return self._site.renderer.page(request, "admin_login.html", status_code=status, error=detail)
 
     async def _page(self, request: Request) -> Response:
         """Show the administration. Raises HTTPException if the store cannot be read."""
@@ -161,7 +148,7 @@ class AdminRoutes:
             "is_stored": store is not None,
             "is_draining": self._is_draining or self._tables.is_halted,
         }
-        return self._renderer.page(request, "admin.html", **context)
+        return self._site.renderer.page(request, "admin.html", **context)
 
 
 def format_time(seconds: float) -> str:

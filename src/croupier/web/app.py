@@ -23,8 +23,8 @@ from croupier.web.replay_routes import ReplayRoutes
 from croupier.web.rooms import RoomEntry, authenticator
 from croupier.web.seating import Seating
 from croupier.web.seats import SERVER_CLOSING
-from croupier.web.site import create_site
-from croupier.web.streams import Streams
+from croupier.web.site import Site
+from croupier.web.site_app import create_site_app
 from croupier.web.table_routes import TableRoutes
 from croupier.web.tables import Tables
 from croupier.web.tournament_routes import TournamentRoutes
@@ -46,47 +46,41 @@ def create_app(
     `records` are the games that can be replayed, besides the transcripts. Without `admin` there is no administration.
     `tournament` is the folder of a tournament that is shown.
     """
-    keys = keys or SigningKeys()
-    renderer = Renderer(entries)
     accounts = next(filter(None, map(authenticator, entries)), None)
-    logins = Logins(accounts)
+    site = Site(Renderer(entries), config, keys, Logins(accounts), log)
     tables = Tables(config)
-    seating = Seating(entries, tables, renderer, keys)
-    streams = Streams(config)
-    checks = Checks(config, renderer, log)
-    watch = WatchRoutes(entries, streams, renderer, config)
-    live_lobby = LiveLobby(renderer, watch.public_tables)
-    lobby = LobbyRoutes(seating, tables, live_lobby, streams=streams, renderer=renderer, config=config)
-    table_routes = TableRoutes(seating, tables, streams, renderer, config)
+    seating = Seating(entries, tables, site)
+    checks = Checks(site)
+    watch = WatchRoutes(entries, site)
+    live_lobby = LiveLobby(site.renderer, watch.public_tables)
 
     optional_routes: list[BaseRoute] = []
     if accounts is not None:
-        login = LoginRoutes(accounts, logins, tables, checks, keys=keys, renderer=renderer, config=config)
-        optional_routes += login.routes
+        optional_routes += LoginRoutes(accounts, tables, checks, site).routes
     if admin is not None:
-        optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
+        optional_routes += AdminRoutes(admin, tables, watch, site).routes
 
     closers = [tables.close, watch.close, live_lobby.close, seating.close, checks.close]
     waits = [seating.wait_closed, checks.wait_idle]
     if tournament is not None:
-        tournament_routes = TournamentRoutes(tournament, streams, renderer, log)
+        tournament_routes = TournamentRoutes(tournament, site)
         optional_routes += tournament_routes.routes
         closers.append(tournament_routes.close)
         waits.append(tournament_routes.wait_closed)
 
     routes = [
-        *lobby.routes,
-        *table_routes.routes,
+        *LobbyRoutes(seating, tables, live_lobby, site).routes,
+        *TableRoutes(seating, tables, site).routes,
         *watch.routes,
         *optional_routes,
-        *ProtocolRoutes(renderer).routes,
-        *ReplayRoutes(renderer, records or Records()).routes,
-        *CheckRoutes(entries, checks, streams, renderer, config).routes,
+        *ProtocolRoutes(site.renderer).routes,
+        *ReplayRoutes(site.renderer, records or Records()).routes,
+        *CheckRoutes(entries, checks, site).routes,
     ]
-    app = create_site(routes, renderer, config, keys=keys, logins=logins, log=log)
+    app = create_site_app(site, routes)
     app.state.tables = tables
     app.state.checks = checks
-    app.state.streams = streams
+    app.state.streams = site.streams
     app.state.lobby = live_lobby
     app.state.closers = closers
     app.state.waits = waits

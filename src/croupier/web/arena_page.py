@@ -17,10 +17,11 @@ from croupier.core.html_page import html_text
 from croupier.core.presentation import grouped, text, verbatim
 from croupier.rooms import find_room
 from croupier.web.feed import Feed, FeedSnapshot
-from croupier.web.render import Renderer, download
+from croupier.web.render import download
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.secret_site import passes_step
-from croupier.web.streams import FeedStream, Streams
+from croupier.web.site import Site
+from croupier.web.streams import FeedStream
 
 MIN_PAUSE_SECONDS: Final = 2.0
 PAUSE_FACTOR: Final = 5
@@ -56,14 +57,13 @@ class ReportSnapshot(FeedSnapshot, frozen=True):
 class TournamentPage:
     """The page of a tournament at `path`, with its stream and its download below it."""
 
-    def __init__(self, plan: Plan, path: str, renderer: Renderer, streams: Streams) -> None:
+    def __init__(self, plan: Plan, path: str, site: Site) -> None:
         room = find_room(plan.room)
         self.plan = plan
         self.path = path
         self._room = RoomName(room.name, room_title(room))
         self._pairings = count_pairings(plan.schedule, len(plan.bots))
-        self._renderer = renderer
-        self._streams = streams
+        self._site = site
         start = ReportSnapshot(MadeReport(room.title, dict.fromkeys(SECTIONS, "")))
         self.feed = Feed(start, self._render)
 
@@ -81,7 +81,7 @@ class TournamentPage:
     def show(self, request: Request) -> Response:
         """Show the page."""
         snapshot = self.feed.snapshot
-        return self._renderer.page(
+        return self._site.renderer.page(
             request,
             "arena.html",
             path=self.path,
@@ -94,7 +94,7 @@ class TournamentPage:
 
     def events(self, request: Request) -> Response:
         """Stream the page."""
-        return FeedStream(self._streams, self.feed, request)
+        return FeedStream(self._site.streams, self.feed, request)
 
     def download(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
         """Download the page as a file."""
@@ -117,7 +117,7 @@ class TournamentPage:
         """Render a part for the headline, the status and each section: what does not change is not replaced."""
         return {
             "headline": html_text(snapshot.report.title),
-            **self._renderer.parts(["arena_status"], locale, self._status(snapshot)),
+            **self._site.renderer.parts(["arena_status"], locale, self._status(snapshot)),
             **snapshot.report.sections,
         }
 

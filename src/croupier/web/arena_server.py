@@ -7,11 +7,9 @@ from starlette.routing import Route
 
 from croupier.arena.plan import Plan
 from croupier.clients.blocking import LoopThread
-from croupier.core.logger import SilentLogger
 from croupier.web.arena_page import ENDPOINTS
-from croupier.web.render import Renderer
-from croupier.web.secret_site import create_secret_site, new_secret, protect, serve_pages, site_config
-from croupier.web.streams import Streams
+from croupier.web.secret_site import new_secret, protect, secret_site, serve_pages
+from croupier.web.site_app import create_site_app
 from croupier.web.tournament_routes import FolderPages
 
 
@@ -19,11 +17,11 @@ class ArenaPages(FolderPages):
     """The page of the tournament in a folder, and the app that shows it. `path` is its secret path."""
 
     def __init__(self, plan: Plan, folder: Path, port: int = 0) -> None:
-        secret, config, renderer = new_secret(), site_config("arena", port), Renderer([])
+        secret, site = new_secret(), secret_site("arena", port)
         self.path = f"/arena/{secret}"
-        super().__init__(folder, self.path, Streams(config), renderer, log=SilentLogger(), plan=plan)
+        super().__init__(folder, self.path, site, plan)
         routes = [Route(f"/arena/{{secret}}{path}", protect(secret, self.endpoint(path))) for path in ENDPOINTS]
-        self.app = create_secret_site(routes, renderer, config)
+        self.app = create_site_app(site, routes)
 
 
 class ArenaServer:

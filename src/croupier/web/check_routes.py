@@ -15,13 +15,13 @@ from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms import ROOMS
 from croupier.web.check_targets import Asker, CheckTarget, TargetRefused, TargetRules, check_tls, resolve_target
 from croupier.web.checks import STOPPED, CheckRun, Checks, TooManyRuns
-from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.lobby import client_address
-from croupier.web.render import Renderer, download
+from croupier.web.render import download
 from croupier.web.rooms import RoomEntry, RoomName, room_title
 from croupier.web.security import count_action, read_form
-from croupier.web.streams import FeedStream, Streams
+from croupier.web.site import Site
+from croupier.web.streams import FeedStream
 
 REPORTS: Final = {"html": "text/html", "junit": "application/xml"}
 
@@ -42,16 +42,12 @@ class CheckForm(Struct, frozen=True):
 class CheckRoutes:
     """Runs the tester for visitors, and shows each of them their own runs."""
 
-    def __init__(
-        self, entries: Sequence[RoomEntry], checks: Checks, streams: Streams, renderer: Renderer, config: WebConfig
-    ) -> None:
+    def __init__(self, entries: Sequence[RoomEntry], checks: Checks, site: Site) -> None:
         self._checks = checks
-        self._streams = streams
-        self._renderer = renderer
-        self._config = config
+        self._site = site
         room_ports = {entry.address[1] for entry in entries if entry.address is not None}
-        self._rules = TargetRules(config.check_networks, room_ports)
-        self._limiter = RateLimiter(config.checks_per_minute, 60.0)
+        self._rules = TargetRules(site.config.check_networks, room_ports)
+        self._limiter = RateLimiter(site.config.checks_per_minute, 60.0)
         self.routes: Sequence[BaseRoute] = [
             Route("/check", self.show_form),
             Route("/check", self.start, methods=["POST"]),
@@ -76,7 +72,7 @@ class CheckRoutes:
             raise HTTPException(400)
         room = ROOMS[form.room]
         visitor: Visitor = request.state.visitor
-        client, _ = client_address(request, self._config)
+        client, _ = client_address(request, self._site.config)
         count_action(self._limiter, address_key(client))
         server, _ = request.scope.get("server") or ("", None)
         asker = Asker(parse_ip_address(client), parse_ip_address(server))
@@ -96,11 +92,11 @@ class CheckRoutes:
     async def show(self, request: Request) -> Response:
         """Show a run."""
         run = self._find(request)
-        return self._renderer.page(request, "check_run.html", **run.context(run.feed.snapshot))
+        return self._site.renderer.page(request, "check_run.html", **run.context(run.feed.snapshot))
 
     async def events(self, request: Request) -> Response:
         """Stream a run."""
-        return FeedStream(self._streams, self._find(request).feed, request)
+        return FeedStream(self._site.streams, self._find(request).feed, request)
 
     async def stop(self, request: Request) -> Response:
         """Stop a run, and go back to its page."""
@@ -126,7 +122,7 @@ class CheckRoutes:
         return run
 
     def _form(self, request: Request, form: CheckForm, error: Text | None = None, status: int = 200) -> Response:
-        return self._renderer.page(
+        return self._site.renderer.page(
             request,
             "check.html",
             status_code=status,

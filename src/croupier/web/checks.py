@@ -12,16 +12,14 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from croupier.conformance.live_state import RunState
-from croupier.core.logger import Logger
 from croupier.core.presentation import Refused, Text, counted, text, verbatim
 from croupier.core.room import Room
 from croupier.net.event_loop import start_task, wait_tasks
 from croupier.web.check_targets import CheckTarget
-from croupier.web.config import WebConfig
 from croupier.web.feed import Feed, FeedSnapshot
-from croupier.web.render import Renderer
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.seats import SERVER_CLOSING
+from croupier.web.site import Site
 
 PARTS: Final = ("progress", "causes", "outcome")
 """The parts of a run's page that are replaced when it changes."""
@@ -53,16 +51,13 @@ class RunSnapshot(FeedSnapshot, frozen=True):
 class CheckRun:
     """A run of the tester against a server, and the feed of its states."""
 
-    def __init__(
-        self, session: str, csrf: str, room: Room, target: CheckTarget, *, renderer: Renderer, log: Logger
-    ) -> None:
+    def __init__(self, session: str, csrf: str, room: Room, target: CheckTarget, site: Site) -> None:
         self.id = secrets.token_urlsafe(RUN_ID_BYTES)
         self.session = session
         self.room = RoomName(room.name, room_title(room))
         self.target = str(target)
         self.csrf = csrf
-        self._renderer = renderer
-        self._log = log
+        self._site = site
         self._command = [sys.executable, "-P", "-m", "croupier.conformance.live", room.name, *target.arguments]
         self._end_reason: Text | None = None
         self.over = asyncio.Event()
@@ -99,7 +94,7 @@ class CheckRun:
         except TimeoutError:
             self._end_reason = TIMED_OUT
         except (OSError, ValueError) as error:  # the process cannot be started, or its output not be read
-            self._log.error("the tester failed", target=self.target, exc_info=error)
+            self._site.log.error("the tester failed", target=self.target, exc_info=error)  # noqa: TRY400 -- our Logger
         finally:
             if self.process is not None:
                 self._kill(self.process)
@@ -146,16 +141,14 @@ class CheckRun:
         self.feed.publish(RunSnapshot(state, note, news=news))
 
     def _render(self, snapshot: RunSnapshot, locale: str) -> Mapping[str, str]:
-        return self._renderer.parts(PARTS, locale, self.context(snapshot))
+        return self._site.renderer.parts(PARTS, locale, self.context(snapshot))
 
 
 class Checks:
     """All runs, by id."""
 
-    def __init__(self, config: WebConfig, renderer: Renderer, log: Logger) -> None:
-        self._config = config
-        self._renderer = renderer
-        self._log = log
+    def __init__(self, site: Site) -> None:
+        self._site = site
         self._runs: dict[str, CheckRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_halted = False
@@ -175,17 +168,17 @@ class Checks:
             raise TooManyRuns(SERVER_CLOSING)
         if any(run.is_running for run in self.of_session(session)):
             raise TooManyRuns(text("Another check of yours is running. Wait for its end, or stop it."))
-        if len(self._tasks) >= self._config.max_checks:
+        if len(self._tasks) >= self._site.config.max_checks:
             raise TooManyRuns(text("Other checks are running here. Try again in a minute."))
 
     def start(self, session: str, csrf: str, room: Room, target: CheckTarget) -> CheckRun:
         """Start a run. Raises TooManyRuns."""
         self.check_free(session)
-        run = CheckRun(session, csrf, room, target, renderer=self._renderer, log=self._log)
+        run = CheckRun(session, csrf, room, target, self._site)
         self._forget(self.of_session(session), MAX_KEPT_RUNS)
         self._forget([*self._runs.values()], MAX_RUNS)
         self._runs[run.id] = run
-        start_task(self._tasks, run.run(self._config.max_check_seconds))
+        start_task(self._tasks, run.run(self._site.config.max_check_seconds))
         return run
 
     def move(self, former: str, session: str, csrf: str) -> None:

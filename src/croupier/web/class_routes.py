@@ -11,19 +11,19 @@ from croupier.conformance.matrix.cells import LOOKS
 from croupier.conformance.matrix.chart import html
 from croupier.web.class_page import LEGEND, GridPage
 from croupier.web.class_view import finding_text
-from croupier.web.render import Renderer, download
+from croupier.web.render import download
 from croupier.web.secret_site import protect
-from croupier.web.streams import FeedStream, Streams
+from croupier.web.site import Site
+from croupier.web.streams import FeedStream
 
 
 class ClassRoutes:
     """Shows a class to those who know its secret. `pages` are by the names of the rooms."""
 
-    def __init__(self, secret: str, pages: Mapping[str, GridPage], streams: Streams, renderer: Renderer) -> None:
+    def __init__(self, secret: str, pages: Mapping[str, GridPage], site: Site) -> None:
         self._secret = secret
         self._pages = pages
-        self._streams = streams
-        self._renderer = renderer
+        self._site = site
         endpoints = {
             "": self.choose_room,
             "/report.html": self.report,
@@ -42,7 +42,7 @@ class ClassRoutes:
     async def show(self, request: Request) -> Response:
         """Show the grid of a room."""
         page = self._page(request)
-        return self._renderer.page(
+        return self._site.renderer.page(
             request,
             "class.html",
             **page.context(page.feed.snapshot),
@@ -53,7 +53,7 @@ class ClassRoutes:
 
     async def events(self, request: Request) -> Response:
         """Stream the grid of a room."""
-        return FeedStream(self._streams, self._page(request).feed, request)
+        return FeedStream(self._site.streams, self._page(request).feed, request)
 
     async def show_cell(self, request: Request) -> Response:
         """Show the finding of a cell, and the conversation that it is based on."""
@@ -63,7 +63,7 @@ class ClassRoutes:
         if cell is None:
             raise HTTPException(404)
         privacy, members = page.plan.privacy, page.plan.members
-        return self._renderer.page(
+        return self._site.renderer.page(
             request,
             "class_cell.html",
             room=page.room,

@@ -12,10 +12,9 @@ from croupier.web.class_page import GridPage, MatrixState
 from croupier.web.class_routes import ClassRoutes
 from croupier.web.class_view import ClassPrivacy, GridPlan, roster
 from croupier.web.protocol_routes import ProtocolRoutes
-from croupier.web.render import Renderer
 from croupier.web.rooms import RoomName, room_title
-from croupier.web.secret_site import create_secret_site, new_secret, serve_pages, site_config
-from croupier.web.streams import Streams
+from croupier.web.secret_site import new_secret, secret_site, serve_pages
+from croupier.web.site_app import create_site_app
 
 PUBLISH_INTERVAL_SECONDS: Final = 0.5
 
@@ -25,7 +24,7 @@ class ClassPages:
 
     def __init__(self, plan: MatrixPlan, privacy: ClassPrivacy, port: int = 0) -> None:
         members = roster(plan.submissions, is_anonymous=privacy.is_anonymous)
-        secret, config, renderer = new_secret(), site_config("class", port), Renderer([])
+        secret, site = new_secret(), secret_site("class", port)
         self.path = f"/class/{secret}"
         self._plan = plan
         self._matrix: Matrix | None = None
@@ -42,9 +41,9 @@ class ClassPages:
                 privacy=privacy,
                 path=f"{self.path}/{room.name}",
             )
-            self._pages[room.name] = GridPage(RoomName(room.name, room_title(room)), grid, start, renderer)
-        routes = ClassRoutes(secret, self._pages, Streams(config), renderer).routes
-        self.app = create_secret_site([*routes, *ProtocolRoutes(renderer).routes], renderer, config)
+            self._pages[room.name] = GridPage(RoomName(room.name, room_title(room)), grid, start, site.renderer)
+        routes = ClassRoutes(secret, self._pages, site).routes
+        self.app = create_site_app(site, [*routes, *ProtocolRoutes(site.renderer).routes])
 
     def note(self, matrix: Matrix) -> None:
         """Note that a matrix has changed; `run` publishes it."""

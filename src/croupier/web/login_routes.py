@@ -18,12 +18,10 @@ from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.checks import Checks
-from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys, Visitor, set_cookie
+from croupier.web.cookies import Visitor
 from croupier.web.lobby import client_address
-from croupier.web.logins import Logins
-from croupier.web.render import Renderer
 from croupier.web.security import read_form
+from croupier.web.site import Site
 from croupier.web.tables import Tables
 
 LOGIN_PAGE: Final = "login.html"
@@ -71,25 +69,12 @@ class LoginRoutes:
     Each time the browser gets a new session id, so that an id known before is useless.
     """
 
-    def __init__(
-        self,
-        authenticator: Authenticator,
-        logins: Logins,
-        tables: Tables,
-        checks: Checks,
-        *,
-        keys: SigningKeys,
-        renderer: Renderer,
-        config: WebConfig,
-    ) -> None:
+    def __init__(self, authenticator: Authenticator, tables: Tables, checks: Checks, site: Site) -> None:
         self._authenticator = authenticator
-        self._logins = logins
         self._tables = tables
         self._checks = checks
-        self._keys = keys
-        self._renderer = renderer
-        self._config = config
-        self._registrations = RateLimiter(config.new_sessions_per_minute, 60.0)
+        self._site = site
+        self._registrations = RateLimiter(site.config.new_sessions_per_minute, 60.0)
         self._loop = asyncio.get_running_loop()
         self.routes: Sequence[BaseRoute] = [
             Route("/login", self.show_login),
@@ -122,8 +107,8 @@ class LoginRoutes:
         for table in self._tables.of_session(former.session):
             self._tables.give_up(table)
         self._checks.remove(former.session)
-        self._logins.remove(former.session)
-        return self._redirect(self._keys.issue(time.time()))
+        self._site.logins.remove(former.session)
+        return self._redirect(self._site.keys.issue(time.time()))
 
     async def _enter(
         self, request: Request, page: str, login: Callable[[AccountForm, str], Awaitable[VerifiedLogin]]
@@ -132,13 +117,13 @@ class LoginRoutes:
         fields = await read_form(request)
         form = AccountForm(fields.get("username", ""), fields.get("password", ""), fields.get("repeated", ""))
         try:
-            verified = await login(form, client_address(request, self._config)[0])
+            verified = await login(form, client_address(request, self._site.config)[0])
         except FormError as error:
             return self._page(request, page, form.username, error)
-        former, visitor = request.state.visitor.session, self._keys.issue(time.time())
-        csrf = self._keys.csrf_token(visitor)
-        self._logins.remove(former)
-        self._logins.add(visitor.session, verified)
+        former, visitor = request.state.visitor.session, self._site.keys.issue(time.time())
+        csrf = self._site.keys.csrf_token(visitor)
+        self._site.logins.remove(former)
+        self._site.logins.add(visitor.session, verified)
         self._tables.move(former, visitor.session, csrf)
         self._checks.move(former, visitor.session, csrf)
         return self._redirect(visitor)
@@ -166,15 +151,14 @@ class LoginRoutes:
     def _redirect(self, visitor: Visitor) -> Response:
         """Send a browser with a new session to the lobby."""
         response = RedirectResponse("/", 303)
-        value = set_cookie(self._config.cookie_name, self._keys.encode(visitor), has_tls=self._config.has_tls)
-        response.headers.append("set-cookie", value)
+        response.headers.append("set-cookie", self._site.visitor_cookie(visitor))
         return response
 
     def _page(self, request: Request, template: str, username: str = "", refusal: FormError | None = None) -> Response:
         """Show a form, empty or with the reason why it was refused."""
         error, status = (None, 200) if refusal is None else (refusal.reason, refusal.status)
-        context = {"error": error, "username": username, "keeps_coins": self._config.keeps_coins}
-        response = self._renderer.page(request, template, status_code=status, **context)
+        context = {"error": error, "username": username, "keeps_coins": self._site.config.keeps_coins}
+        response = self._site.renderer.page(request, template, status_code=status, **context)
         if refusal is not None and refusal.retry_after is not None:
             response.headers["retry-after"] = str(ceil(refusal.retry_after))
         return response

@@ -7,25 +7,25 @@ from croupier.core.session import Address
 from croupier.http.house_group import HouseGroup
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
-from croupier.web.cookies import SigningKeys, Visitor
+from croupier.web.cookies import Visitor
 from croupier.web.holdem_bots import HoldemBots
 from croupier.web.holdem_games import choose_game
 from croupier.web.holdem_seat import HoldemSeat
 from croupier.web.house_seat import HouseSeat
-from croupier.web.render import Renderer, TablePage
+from croupier.web.render import TablePage
 from croupier.web.ring_seat import USUAL_BOTS, RingLobby, RingSeat, RingTable
 from croupier.web.rooms import RoomEntry, holdem_service, room_view
+from croupier.web.site import Site
 from croupier.web.tables import SeatedTable, Tables, new_table_id
 
 
 class Seating:
     """Takes seats for visitors, and returns to those that outlive this server: seats of hold'em with a journal."""
 
-    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, renderer: Renderer, keys: SigningKeys) -> None:
+    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, site: Site) -> None:
         self._entries = {entry.room.name: entry for entry in entries}
         self._tables = tables
-        self._renderer = renderer
-        self._keys = keys
+        self._site = site
         self._ring: RingLobby | None = None
         self._holdem_bots: HoldemBots | None = None
 
@@ -44,7 +44,7 @@ class Seating:
         if isinstance(entry.settings, RingSettings):
             return self._tables.add(SeatedTable(visitor.session, page, self._ring_seat(entry, visitor, page)))
         certificate = {"subject": ((("userId", visitor.user),),)}
-        seat = HouseSeat(entry.house, address, certificate, self._renderer.table(page))
+        seat = HouseSeat(entry.house, address, certificate, self._site.renderer.table(page))
         return self._tables.add(SeatedTable(visitor.session, page, seat))
 
     def find(self, table_id: str, visitor: Visitor, csrf: str) -> SeatedTable | None:
@@ -57,7 +57,7 @@ class Seating:
             if service is not None and service.views.games.get(table_id) is not None:
                 page = TablePage(table_id, room_view(entry), csrf)
                 user = visitor.user
-                seat = HoldemSeat.resume(service, user, table_id, self._renderer.table(page))
+                seat = HoldemSeat.resume(service, user, table_id, self._site.renderer.table(page))
                 if seat is None:
                     return None
                 self._watch_for_bots(entry, table_id, user)
@@ -91,7 +91,7 @@ class Seating:
     def _watch_for_bots(self, entry: RoomEntry, game: Guid, user: str) -> None:
         """Let bots join a person who is alone in a game."""
         if self._holdem_bots is None:
-            self._holdem_bots = HoldemBots(entry, self._keys)
+            self._holdem_bots = HoldemBots(entry, self._site.keys)
         self._holdem_bots.watch(game, user)
 
     def _ring_seat(self, entry: RoomEntry, visitor: Visitor, page: TablePage) -> RingSeat:
@@ -100,7 +100,7 @@ class Seating:
             self._ring = RingLobby(RingTable(entry.address, entry.settings), entry.bots or USUAL_BOTS)
         guest = f"{visitor.guest} {page.id[:4]}"
         nicks = [guest] if visitor.account is None else [visitor.account, guest]
-        return RingSeat(self._ring, nicks, self._renderer.table(page))
+        return RingSeat(self._ring, nicks, self._site.renderer.table(page))
 
     async def _take_holdem_seat(
         self, entry: RoomEntry, service: HouseGroup, visitor: Visitor, csrf: str, game: Guid | None
@@ -114,6 +114,6 @@ class Seating:
             known.seat.detach()  # it was lost: its other pages end
             known.seat.publish_now()
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
-        seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._renderer.table(page(guid)))
+        seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._site.renderer.table(page(guid)))
         self._watch_for_bots(entry, seat.game, user)
         return self._tables.add(SeatedTable(visitor.session, page(seat.game), seat))

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from secrets import compare_digest
 from typing import Final, Protocol
@@ -11,17 +11,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
-from croupier.core.logger import SilentLogger
 from croupier.net.addresses import format_address
 from croupier.net.listening_socket import bind_socket, bound_address
 from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys
 from croupier.web.http_server import AppServer
-from croupier.web.logins import Logins
 from croupier.web.render import Renderer
-from croupier.web.site import create_site
+from croupier.web.site import Site
 
 HOST: Final = "127.0.0.1"
 SECRET_BYTES: Final = 16
@@ -66,14 +62,9 @@ def protect(secret: str, endpoint: Endpoint) -> Endpoint:
     return respond
 
 
-def site_config(name: str, port: int) -> WebConfig:
-    """Return the configuration of a site: with a cookie of its own, it can run beside others on this machine."""
-    return WebConfig(cookie=f"croupier-{name}-{port}")
-
-
-def create_secret_site(routes: Sequence[BaseRoute], renderer: Renderer, config: WebConfig) -> Starlette:
-    """Make an app without accounts and without a log."""
-    return create_site(routes, renderer, config, keys=SigningKeys(), logins=Logins(None), log=SilentLogger())
+def secret_site(name: str, port: int) -> Site:
+    """Return a site without rooms, accounts and a log. With a cookie of its own, it can run beside others."""
+    return Site(Renderer([]), WebConfig(cookie=f"croupier-{name}-{port}"))
 
 
 def passes_step(before: int, now: int, total: int) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Mapping, MutableMapping
+from collections.abc import Hashable, Mapping, MutableMapping
 from math import ceil
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -11,15 +11,13 @@ from msgspec.structs import replace
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from croupier.core.logger import Logger
 from croupier.net.client_addresses import parse_ip_address
 from croupier.net.rate_limiter import RateLimiter
-from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys, Visitor, set_cookie
-from croupier.web.logins import Logins
+from croupier.web.cookies import SigningKeys, Visitor
+from croupier.web.site import Site
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     [
@@ -58,27 +56,14 @@ class SecurityMiddleware:
     """Refuses foreign hosts, reads or issues the browser's cookie, and adds the security headers to every response.
 
     The request's state gets `visitor` and `csrf`. A host that is an address cannot be another site's name for this
-    machine (DNS rebinding), so all addresses are allowed. A request that fails is logged, and answered by `show_fault`
-    unless its response has begun. This is plain ASGI: streams pass through.
+    machine (DNS rebinding), so all addresses are allowed. A request that fails is logged, and answered by the page of a
+    fault unless its response has begun. This is plain ASGI: streams pass through.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        config: WebConfig,
-        keys: SigningKeys,
-        log: Logger,
-        show_fault: Callable[[Request], Response],
-        logins: Logins,
-    ) -> None:
+    def __init__(self, app: ASGIApp, site: Site) -> None:
         self._app = app
-        self._config = config
-        self._keys = keys
-        self._log = log
-        self._show_fault = show_fault
-        self._logins = logins
-        self._headers = HEADERS | (TLS_HEADERS if config.has_tls else {})
+        self._site = site
+        self._headers = HEADERS | (TLS_HEADERS if site.config.has_tls else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -86,31 +71,30 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         visitor, is_new = self._visitor(scope)
-        visitor = replace(visitor, account=await self._logins.account(visitor.session))
+        visitor = replace(visitor, account=await self._site.logins.account(visitor.session))
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
-        state.update(visitor=visitor, csrf=self._keys.csrf_token(visitor))
-        cookie = ""
-        if is_new and not scope["path"].startswith("/static/"):
-            cookie = set_cookie(self._config.cookie_name, self._keys.encode(visitor), has_tls=self._config.has_tls)
+        state.update(visitor=visitor, csrf=self._site.keys.csrf_token(visitor))
+        needs_cookie = is_new and not scope["path"].startswith("/static/")
+        cookie = self._site.visitor_cookie(visitor) if needs_cookie else ""
         response = SecuredResponse(send, self._headers, cookie)
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-        if not is_own_host(host, self._config.hosts):
+        if not is_own_host(host, self._site.config.hosts):
             detail = f"found the host {host[:100]!r}; allowed: an address of this server, localhost, or --web-hosts\n"
             await PlainTextResponse(detail, 400)(scope, receive, response.send)
             return
         try:
             await self._app(scope, receive, response.send)
         except Exception as error:
-            self._log.error("internal error", method=scope["method"], exc_info=error)
+            self._site.log.error("internal error", method=scope["method"], exc_info=error)  # noqa: TRY400 -- our Logger
             if not response.has_begun:
-                await self._show_fault(Request(scope))(scope, receive, response.send)
+                await self._site.renderer.error(Request(scope), 500)(scope, receive, response.send)
 
     def _visitor(self, scope: Scope) -> tuple[Visitor, bool]:
         """Return the visitor of a request, and whether they are new."""
-        now = time.time()
-        value = HTTPConnection(scope).cookies.get(self._config.cookie_name, "")
-        visitor = self._keys.decode(value, now) if value else None
-        return (self._keys.issue(now), True) if visitor is None else (visitor, False)
+        now, keys = time.time(), self._site.keys
+        value = HTTPConnection(scope).cookies.get(self._site.config.cookie_name, "")
+        visitor = keys.decode(value, now) if value else None
+        return (keys.issue(now), True) if visitor is None else (visitor, False)
 
 
 class SecuredResponse:

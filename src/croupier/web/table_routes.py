@@ -11,26 +11,23 @@ from starlette.routing import BaseRoute, Route
 from croupier.core.linear import linear_text
 from croupier.core.presentation import UnknownAction
 from croupier.net.rate_limiter import RateLimiter
-from croupier.web.config import WebConfig
-from croupier.web.render import Renderer, json_response, request_locale, wants_json
+from croupier.web.render import json_response, request_locale, wants_json
 from croupier.web.seating import Seating
 from croupier.web.seats import StaleVersion
 from croupier.web.security import count_action, read_form
-from croupier.web.streams import FeedStream, Streams
+from croupier.web.site import Site
+from croupier.web.streams import FeedStream
 from croupier.web.tables import SeatedTable, Tables
 
 
 class TableRoutes:
     """Shows a table to the session that sits there, and takes its actions."""
 
-    def __init__(
-        self, seating: Seating, tables: Tables, streams: Streams, renderer: Renderer, config: WebConfig
-    ) -> None:
+    def __init__(self, seating: Seating, tables: Tables, site: Site) -> None:
         self._seating = seating
         self._tables = tables
-        self._streams = streams
-        self._renderer = renderer
-        self._acts = RateLimiter(config.max_acts_per_second, 1.0)
+        self._site = site
+        self._acts = RateLimiter(site.config.max_acts_per_second, 1.0)
         self.routes: Sequence[BaseRoute] = [
             Route("/tables/{id}", self.show),
             Route("/tables/{id}/act", self.act, methods=["POST"]),
@@ -42,7 +39,7 @@ class TableRoutes:
     async def show(self, request: Request) -> Response:
         """Show the table with all its parts."""
         table = self._find(request)
-        return self._renderer.page(request, "table.html", **table.page.context(table.seat.feed.snapshot))
+        return self._site.renderer.page(request, "table.html", **table.page.context(table.seat.feed.snapshot))
 
     async def act(self, request: Request) -> Response:
         """Do an action: answered with the new envelope, or with a redirect to the page without JavaScript."""
@@ -69,13 +66,13 @@ class TableRoutes:
 
     async def text(self, request: Request) -> Response:
         """Show the table as lines of text, for screen readers and text browsers."""
-        return self._renderer.text(request, linear_text(self._find(request).seat.feed.snapshot.view))
+        return self._site.renderer.text(request, linear_text(self._find(request).seat.feed.snapshot.view))
 
     async def events(self, request: Request) -> Response:
         """Stream the table: its current version, unless the browser has it, and every newer one."""
         table = self._find(request)
         begin, end = partial(self._tables.keep, table), partial(self._tables.release, table)
-        return FeedStream(self._streams, table.seat.feed, request, begin, end)
+        return FeedStream(self._site.streams, table.seat.feed, request, begin, end)
 
     def _find(self, request: Request) -> SeatedTable:
         """Return the table of the path. Raises HTTPException if the visitor has no seat there."""
@@ -88,7 +85,7 @@ class TableRoutes:
         """Answer an action: scripts ask for JSON, browsers without them are sent back to the page."""
         if not wants_json(request):
             if status == 409:
-                return self._renderer.error(request, 409)
+                return self._site.renderer.error(request, 409)
             return RedirectResponse(f"/tables/{table.page.id}", 303)
         return json_response(table.seat.feed.envelope(request_locale(request)), status)
 

@@ -21,12 +21,10 @@ from starlette.routing import BaseRoute, Route
 from croupier.arena.plan import Plan
 from croupier.arena.record import RecordFollower
 from croupier.arena.tournament import Tournament
-from croupier.core.logger import Logger
 from croupier.core.presentation import text
 from croupier.web.arena_page import ENDPOINTS, MIN_PAUSE_SECONDS, MadeReport, TournamentPage, make_report
-from croupier.web.render import Renderer
 from croupier.web.secret_site import Endpoint
-from croupier.web.streams import Streams
+from croupier.web.site import Site
 
 PATH: Final = "/tournament"
 
@@ -44,15 +42,11 @@ class FolderPages:
     more: that is logged, and leaves the page as it is.
     """
 
-    def __init__(
-        self, folder: Path, path: str, streams: Streams, renderer: Renderer, *, log: Logger, plan: Plan | None = None
-    ) -> None:
+    def __init__(self, folder: Path, path: str, site: Site, plan: Plan | None = None) -> None:
         self.is_lost = False
         self._folder = folder
         self._path = path
-        self._renderer = renderer
-        self._streams = streams
-        self._log = log
+        self._site = site
         self._page = None if plan is None else self._make_page(plan)
 
     async def run(self) -> None:
@@ -89,7 +83,7 @@ class FolderPages:
 
         async def respond(request: Request) -> Response:
             if self._page is None:
-                return self._renderer.error(request, 404, text("No tournament has begun yet."))
+                return self._site.renderer.error(request, 404, text("No tournament has begun yet."))
             return ENDPOINTS[name](self._page, request)
 
         return respond
@@ -100,7 +94,7 @@ class FolderPages:
                 self.end()
                 self._page = self._make_page(news)
         elif isinstance(news, str):
-            self._log.error("the tournament cannot be shown", reason=news)
+            self._site.log.error("the tournament cannot be shown", reason=news)
         elif self._page is not None:
             if news is None:
                 self._page.end()
@@ -108,14 +102,14 @@ class FolderPages:
                 self._page.publish(news)
 
     def _make_page(self, plan: Plan) -> TournamentPage:
-        return TournamentPage(plan, self._path, self._renderer, self._streams)
+        return TournamentPage(plan, self._path, self._site)
 
 
 class TournamentRoutes:
     """Shows the tournament in a folder to everybody."""
 
-    def __init__(self, folder: Path, streams: Streams, renderer: Renderer, log: Logger) -> None:
-        self._pages = FolderPages(folder, PATH, streams, renderer, log=log)
+    def __init__(self, folder: Path, site: Site) -> None:
+        self._pages = FolderPages(folder, PATH, site)
         self._following = asyncio.create_task(self._pages.run())
         self.routes: Sequence[BaseRoute] = [Route(f"{PATH}{name}", self._pages.endpoint(name)) for name in ENDPOINTS]
 

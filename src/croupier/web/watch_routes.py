@@ -9,26 +9,24 @@ from starlette.routing import BaseRoute, Route
 
 from croupier.core.linear import linear_text
 from croupier.net.endpoint import Endpoint
-from croupier.web.config import WebConfig
 from croupier.web.holdem_watching import PublicHoldem
 from croupier.web.house_watching import PublicHouse, WatchedHouse
 from croupier.web.oldmaid_watching import PublicOldMaid
-from croupier.web.render import Renderer, TablePage
+from croupier.web.render import TablePage
 from croupier.web.rooms import OldMaidGames, RoomEntry, holdem_service, room_view
-from croupier.web.streams import FeedStream, Streams
+from croupier.web.site import Site
+from croupier.web.streams import FeedStream
 from croupier.web.watching import PublicTable, WatchableRoom, WatchedTable, WatchedTables
 
 
 class WatchRoutes:
     """Shows the public tables of all rooms, `watch_delay_seconds` late. Shared tables are listed first."""
 
-    def __init__(self, entries: Sequence[RoomEntry], streams: Streams, renderer: Renderer, config: WebConfig) -> None:
-        self._streams = streams
-        self._renderer = renderer
-        self._config = config
+    def __init__(self, entries: Sequence[RoomEntry], site: Site) -> None:
+        self._site = site
         self._rooms = sorted(watchable_rooms(entries), key=lambda room: isinstance(room, PublicHouse))
         self._tables = WatchedTables(
-            self._rooms, lambda entry, table: renderer.table(_page(entry, table)), config.watch_delay_seconds
+            self._rooms, lambda entry, table: site.renderer.table(_page(entry, table)), site.config.watch_delay_seconds
         )
         self.routes: Sequence[BaseRoute] = [
             Route("/watch/{id}", self.show),
@@ -47,19 +45,19 @@ class WatchRoutes:
     async def show(self, request: Request) -> Response:
         """Show a table as everybody sees it."""
         table, page = await self._find(request)
-        delay = round(self._config.watch_delay_seconds)
+        delay = round(self._site.config.watch_delay_seconds)
         context = page.context(table.feed.snapshot) | {"csrf": request.state.csrf}
-        return self._renderer.page(request, "table.html", is_watching=True, delay_seconds=delay, **context)
+        return self._site.renderer.page(request, "table.html", is_watching=True, delay_seconds=delay, **context)
 
     async def text(self, request: Request) -> Response:
         """Show a table as lines of text."""
         table, _ = await self._find(request)
-        return self._renderer.text(request, linear_text(table.feed.snapshot.view))
+        return self._site.renderer.text(request, linear_text(table.feed.snapshot.view))
 
     async def events(self, request: Request) -> Response:
         """Stream a table: every version that is new to the browser."""
         table, _ = await self._find(request)
-        return FeedStream(self._streams, table.feed, request)
+        return FeedStream(self._site.streams, table.feed, request)
 
     async def _find(self, request: Request) -> tuple[WatchedTable, TablePage]:
         """Return the table of the path. Raises HTTPException."""
