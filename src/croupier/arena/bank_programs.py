@@ -51,26 +51,6 @@ class ShoeDealer(FairDealer):
         return iter(deck)
 
 
-class RecordedTable:
-    """A table of the house that adds the moves it accepts to the shoe. See `Session`."""
-
-    def __init__(self, house: Session[Any, Any], dealer: ShoeDealer) -> None:
-        self._house = house
-        self._dealer = dealer
-
-    @property
-    def deadline(self) -> float | None:
-        """The time at which the client times out."""
-        return self._house.deadline
-
-    def on(self, event: Event[Any], now: float) -> Sequence[Effect[Any]]:
-        """Pass an event to the house."""
-        effects = self._house.on(event, now)
-        if type(event) is Received and (move := move_of(event.message)) is not None and not any(map(_refuses, effects)):
-            self._dealer.shoe.moves.append(move)
-        return effects
-
-
 class BankTables(Tables[ShoeDealer]):
     """The tables at which a program plays the shoes of a seating. See `Tables`. `played` has its hands by number."""
 
@@ -83,6 +63,7 @@ class BankTables(Tables[ShoeDealer]):
         self._hands = chunk.plan.chunk_pairs
         self._seating = chunk.dealer(seating)
         self._shoe = shoe
+        self.observers = [self._record_move]
 
     @property
     def hand(self) -> int:
@@ -100,8 +81,7 @@ class BankTables(Tables[ShoeDealer]):
 
     def open_table(self, peer: Peer, dealer: Dealer, timeouts: Timeouts) -> Session[Any, Any]:
         """A table of the room's house."""
-        house = self.room.house(self.settings, timeouts, False)
-        return RecordedTable(house(peer, dealer, Purse(PURSE_COINS)), self.dealers[peer])
+        return self.room.house(self.settings, timeouts, False)(peer, dealer, Purse(PURSE_COINS))
 
     def settle(self, effect: Settle) -> bool:
         """Count a hand."""
@@ -110,6 +90,11 @@ class BankTables(Tables[ShoeDealer]):
         self.played[shoe.number] = shoe
         assert isinstance(effect.state, BankState)
         return effect.state.node.turn is Turn.OVER
+
+    def _record_move(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
+        """Add a move that the house accepts to the shoe."""
+        if type(event) is Received and (move := move_of(event.message)) is not None and not any(map(_refuses, effects)):
+            self.dealers[event.peer].shoe.moves.append(move)
 
 
 class ReplayBot:

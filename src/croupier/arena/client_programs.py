@@ -31,6 +31,7 @@ from croupier.core.session import (
     Event,
     Joined,
     Left,
+    Observer,
     Peer,
     Received,
     Session,
@@ -51,11 +52,12 @@ class Tables[D: Dealer](ABC):
 
     `settings` are those of the house. `hands` counts the hands that are over. `is_over` is set when no more hands
     count, and `forfeit` if a bot of ours could not go on. `thinking_seconds` is the time that a bot of ours has used,
-    which is not the program's. `dealers` has the dealer of every connection.
+    which is not the program's. `dealers` has the dealer of every connection. `observers` see the events of the house.
     """
 
     room: HouseRoom
     settings: Any
+    observers: Sequence[Observer] = ()
 
     def __init__(self) -> None:
         self.hands = 0
@@ -130,7 +132,7 @@ class ClientProgram(ProgramMatch):
             Hall(lambda peer, dealer: tables.open_table(peer, dealer, timeouts), tables.dealer, timeouts.shortest),
             partial(tables.room.codec, False, tables.settings),
             SilentLogger(),
-            observers=[RefereeObserver(referee, self._on_verdict), self._on_event],
+            observers=[RefereeObserver(referee, self._on_verdict), *tables.observers, self._on_event],
             limits=EndpointLimits(close_timeout=CLOSE_SECONDS),
             clock=self._clock,
         )
