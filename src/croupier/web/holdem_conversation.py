@@ -6,6 +6,9 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, Final, Self
 
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
+
 from croupier.conformance.channel.http import ReceivedResponse, ResponseReader, SentRequest
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import derive_server_seed
@@ -18,6 +21,8 @@ from croupier.core.http_transcript import (
     parse_expected_response,
     parse_request,
 )
+from croupier.core.json_transcript import parse_values
+from croupier.core.presentation import TableView
 from croupier.core.transcript import Transcript, TranscriptLine, convert_head
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.connection import HttpConnection
@@ -26,10 +31,14 @@ from croupier.http.limits import ConnectionLimits
 from croupier.http.server import HttpServer
 from croupier.net.local_connection import LocalTransport
 from croupier.observers.counters import RoomCounters
+from croupier.replay.games import ACTION_TEXTS
 from croupier.replay.transcript_house import transcript_dealers
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.wire import Game
+from croupier.web.replay_page import Followed, follow_event, note_between
 
 HOST: Final = "127.0.0.1:8080"
 CLIENT_ADDRESS: Final = ("192.0.2.1", 40_001)
@@ -185,3 +194,43 @@ def conversation_bytes(transcript: Transcript) -> Sequence[bytes]:
                     conversation.perform(line)
                     found.append(b"")
     return found
+
+
+class HoldemFollower:
+    """Follows a transcript of hold'em; the table is that of watchers, where a response shows it whole."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._data = iter(conversation_bytes(transcript))
+        self._presenters: dict[str, HoldemPresenter] = {}
+        self.start = self._table = TableView(title=HoldemPresenter.title, seats=())
+
+    def follow(self, line: TranscriptLine) -> Followed:
+        """Follow the next line."""
+        data = next(self._data)
+        if line.kind in ACTION_TEXTS:
+            return follow_event(line, self._table)
+        before = self._table
+        game = _shown_game(line) if line.kind == "<" else None
+        if game is not None:
+            presenter = self._presenters.setdefault(game.game_id, HoldemPresenter())
+            presenter.received(without_hole_cards(game))
+            self._table = presenter.table(0.0)
+        return Followed(line.text, data, "", note_between(before, self._table), self._table)
+
+
+def without_hole_cards(game: Game) -> Game:
+    """Return a game as watchers see it."""
+    return replace(game, cards=replace(game.cards, hole=()))
+
+
+def _shown_game(line: TranscriptLine) -> Game | None:
+    """Return the game that a response shows, None if it shows none, several, or leaves something open."""
+    try:
+        body = parse_expected_response(line.text).body
+        values = parse_values(body)
+        shown = values[0] if len(values) == 1 else None
+        if isinstance(shown, list) and len(shown) == 1:
+            shown = shown[0]
+        return convert(shown, Game)
+    except (ValueError, ValidationError):
+        return None

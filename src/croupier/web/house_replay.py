@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from croupier.core.client_session import ClientSession
 from croupier.core.errors import Violation
-from croupier.core.presentation import Presenter, TableView
+from croupier.core.presentation import Presenter, TableView, sentences
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Joined, Left, Malformed, Notify, Received, TimedOut
@@ -19,16 +19,21 @@ from croupier.core.transcript import (
     is_fault_of_house,
     is_strict,
 )
+from croupier.replay.games import ACTION_TEXTS
 from croupier.replay.transcript_house import Harness, compile_pattern, make_harness
 from croupier.web.house_seat import house_fault
+from croupier.web.replay_page import CLIENT_TEXTS, Followed, follow_event, note_between
 from croupier.web.seats import LEFT, TABLE_CLOSED
 
 LINE_GROUP: Final = "line"
 """The group of a pattern that matches the bytes of the whole line."""
 
 
-class HouseConversation:
-    """The conversations of a transcript: with our house, or with the faulty one that the transcript describes."""
+class HouseFollower:
+    """Plays a transcript with our house, or with the faulty one that the transcript describes.
+
+    The table is that of the client to whom a line belongs.
+    """
 
     def __init__(self, room: HouseRoom, transcript: Transcript) -> None:
         self._room = room
@@ -38,33 +43,51 @@ class HouseConversation:
             self._harness = make_harness(room, transcript)
         self._clients: dict[str, ObservedClient] = {}
         self._bound: Mapping[str, bytes] = {}
+        peers = [line.peer for line in transcript.lines if line.peer]
+        self._event_texts = CLIENT_TEXTS if len({*peers}) == 1 else ACTION_TEXTS
+        self._peer = peers[0]
+        self.start = self._client(self._peer).table
 
-    def client(self, peer: str) -> "ObservedClient":
+    def follow(self, line: TranscriptLine) -> Followed:
+        """Follow the next line."""
+        self._peer = line.peer or self._peer
+        client = self._client(self._peer)
+        before = client.table
+        data = self._play(line)
+        table = client.table
+        change = note_between(before, table)
+        if line.kind in ACTION_TEXTS:
+            event = follow_event(line, table, self._event_texts)
+            is_end = line.kind in {"left", "dropped"} and change is not None
+            return event._replace(note=change if is_end else sentences(filter(None, (event.note, change))))
+        return Followed(client.text or line.text, data, client.clause, change, table)
+
+    def _client(self, peer: str) -> "ObservedClient":
         """Return a client, which connects when it is first named."""
         if peer not in self._clients:
             self._clients[peer] = ObservedClient(self._room, self._transcript)
         return self._clients[peer]
 
-    def follow(self, line: TranscriptLine) -> bytes:
+    def _play(self, line: TranscriptLine) -> bytes:
         """Play a line, and return its bytes, which are empty if it is no message."""
         match line.kind:
             case ">":
                 data = encode_line(line.text)
                 if self._harness is not None:
                     self._harness.send(line.peer, data)
-                self.client(line.peer).sends(data)
+                self._client(line.peer).sends(data)
                 return data
             case "<":
                 data = self._receive(line)
-                self.client(line.peer).receives(data)
+                self._client(line.peer).receives(data)
                 return data
         if self._harness is not None:
             self._harness.perform(line)
         match line.kind:
             case "left":
-                self.client(line.peer).leaves()
+                self._client(line.peer).leaves()
             case "dropped":
-                self.client(line.peer).is_dropped()
+                self._client(line.peer).is_dropped()
             case "pass":
                 for client in self._clients.values():
                     client.waits(float(line.text))

@@ -2,43 +2,62 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from croupier.core.http_transcript import substitute
 from croupier.core.json_transcript import JSON_LINE_PATTERN, encode_sent, match_received, parse_values
-from croupier.core.presentation import TableView
+from croupier.core.presentation import TableView, text
 from croupier.core.rules import Seat
 from croupier.core.transcript import Transcript, TranscriptLine
-from croupier.replay.games import OldMaidGame
+from croupier.replay.games import ACTION_TEXTS, OldMaidGame
+from croupier.replay.transcript_house import Harness
 from croupier.replay.transcript_table import table_harness
+from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.table.persistence import ActionKind
 from croupier.rooms.oldmaid.wire import JSON_ENCODER
+from croupier.web.replay_page import Followed, follow_event
+
+NO_TABLE: Final = text("Only the messages of one player are shown: they are not the whole game.")
 
 
-class OldMaidConversation:
-    """The bytes of a transcript: our table plays its part in memory.
+class OldMaidFollower:
+    """Follows a transcript of Old Maid; the table is what everybody knows of the game that the line belongs to.
 
-    A transcript of a player determines the bytes of its lines, except of those that leave something to the player.
+    Our table plays its part in memory. A transcript of a player determines the bytes of its lines, except of those that
+    leave something to the player.
     """
 
     def __init__(self, transcript: Transcript) -> None:
         self._harness = None if transcript.head.get("side") == "player" else table_harness(transcript)
         self._bound: Mapping[str, str] = {}
+        self._tables = OldMaidTables()
+        status = None if self._harness is not None else NO_TABLE
+        self.start = self._table = TableView(title=OldMaidPresenter.title, seats=(), status=status)
 
-    def follow(self, line: TranscriptLine) -> bytes:
-        """Play a line, and return its bytes, which are empty if it is no message or leaves something open."""
+    def follow(self, line: TranscriptLine) -> Followed:
+        """Follow the next line."""
         if self._harness is None:
-            return _determined_bytes(line)
+            data = _determined_bytes(line)
+        else:
+            data = self._play(line, self._harness)
+            self._table = self._tables.follow(line) or self._table
+        if line.kind in ACTION_TEXTS:
+            return follow_event(line, self._table)
+        is_filled_in = line.kind == "<" and data and "$" in line.text
+        return Followed(data.decode().strip() if is_filled_in else line.text, data, "", None, self._table)
+
+    def _play(self, line: TranscriptLine, harness: Harness[Any, Any]) -> bytes:
+        """Play a line, and return its bytes, which are empty if it is no message."""
         match line.kind:
             case ">":
                 data = encode_sent(line.text, self._bound)
-                self._harness.send(line.peer, data)
+                harness.send(line.peer, data)
                 return data
             case "<":
-                message = self._harness.receive(line.peer, JSON_LINE_PATTERN)["message"]
+                message = harness.receive(line.peer, JSON_LINE_PATTERN)["message"]
                 self._bound = match_received(line.text, message, self._bound)
                 return message + b"\n"
-        self._harness.perform(line)
+        harness.perform(line)
         return b""
 
 

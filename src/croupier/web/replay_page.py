@@ -1,14 +1,28 @@
 """The pages of a replay: what the templates show of it at each step."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.core.linear import purse_and_score, table_content
 from croupier.core.presentation import TableView, Text, new_items, sentences, text, verbatim
+from croupier.core.transcript import TranscriptLine
+from croupier.replay.games import ACTION_TEXTS
 from croupier.web.frames import FrameView, sender_name
+
+CLIENT_TEXTS: Final = {**ACTION_TEXTS, "settled": text("The game is settled: {text} for you.")}
+"""What happens in the lines that are no messages, if there is one client."""
+
+EVENT_NOTATIONS: Final = {
+    "left": "* left {peer}",
+    "dropped": "* dropped {peer}",
+    "settled": "* settled {peer} {text}",
+    "pass": "* {text} seconds pass",
+    "halted": "* halted{text}",
+}
+"""How transcripts write these lines."""
 
 
 class RecordedMessage(NamedTuple):
@@ -134,3 +148,19 @@ def note_between(before: TableView, after: TableView) -> Text | None:
     if after.is_over and not before.is_over and after.status is not None:
         added.append(after.status)
     return sentences(added)
+
+
+class Followed(NamedTuple):
+    """What a line of a transcript shows: its text and bytes, the clause, what it means, and the table after it."""
+
+    text: str
+    data: bytes
+    clause: str
+    note: Text | None
+    table: TableView
+
+
+def follow_event(line: TranscriptLine, table: TableView, texts: Mapping[str, Text] = ACTION_TEXTS) -> Followed:
+    """Return what a line shows that is no message: one of the `ACTION_TEXTS`."""
+    notation = EVENT_NOTATIONS[line.kind].format(peer=line.peer, text=line.text)
+    return Followed(notation, b"", "", texts[line.kind].fill(peer=line.peer, text=line.text), table)
