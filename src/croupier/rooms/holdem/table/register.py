@@ -15,11 +15,8 @@ BY_NUMBER = attrgetter("number")
 class RegisteredTable(Protocol):
     """What the register uses of a table. Numbers increase in the order of creation."""
 
-    @property
-    def guid(self) -> Guid: ...  # noqa: D102 -- see `table.Table`
-
-    @property
-    def number(self) -> int: ...  # noqa: D102 -- see `table.Table`
+    guid: Guid
+    number: int
 
     @property
     def has_free_seat(self) -> bool: ...  # noqa: D102 -- see `table.Table`
