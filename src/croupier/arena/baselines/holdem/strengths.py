@@ -7,12 +7,18 @@ approximate: the player's own cards are not removed from the other hands, and fl
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations_with_replacement
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from croupier.rooms.holdem.engine.ranks import CATEGORY_FIRST_RANKS, FLUSH_RANKS, RANK_KEYS, UNSUITED_RANKS, load_tables
+from croupier.rooms.holdem.engine.ranks import (
+    CATEGORY_FIRST_RANKS,
+    FLUSH_RANKS,
+    RANK_KEYS,
+    UNSUITED_RANKS,
+    load_tables,
+    rank_multisets,
+)
 from croupier.rooms.holdem.engine.streets import BOARD_SIZES
 
 type Array = np.ndarray[Any, np.dtype[Any]]
@@ -67,7 +73,7 @@ class BoardStreet(NamedTuple):
 def load_strengths() -> Tables:
     """The tables, computed once in each process."""
     load_tables()
-    multisets = [_multisets(size) for size in range(6)]
+    multisets = [[*rank_multisets(size)] for size in range(6)]
     index = [{ranks: at for at, ranks in enumerate(of_size)} for of_size in multisets]
     pairs = np.zeros((RANKS, RANKS), np.int64)
     for at, (high, low) in enumerate(RANK_PAIRS):
@@ -85,15 +91,6 @@ def load_strengths() -> Tables:
             if counts >> 4 * suit & 15 >= MANY_SUITED:
                 suits[counts] = suit
     return Tables(pairs, added, [ranks for ranks, _ in tables], [shares for _, shares in tables], flushes, suits)
-
-
-def _multisets(size: int) -> Sequence[tuple[int, ...]]:
-    """The multisets of ranks that `size` cards can have."""
-    return [
-        ranks
-        for ranks in combinations_with_replacement(range(RANKS), size)
-        if all(ranks.count(rank) <= 4 for rank in ranks)
-    ]
 
 
 def _rank_table(boards: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:

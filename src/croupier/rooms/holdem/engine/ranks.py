@@ -206,7 +206,7 @@ def load_tables() -> None:
     _load_fives()
     for size in (6, 7):  # the best hand of n cards is the best hand of any n - 1 of them
         fewer = UNSUITED_RANKS[size - 1]
-        for ranks in _rank_multisets(size):
+        for ranks in rank_multisets(size):
             key = sum(map(_KEY_BY_RANK.__getitem__, ranks))
             UNSUITED_RANKS[size][key] = min([fewer[key - _KEY_BY_RANK[rank]] for rank in set(ranks)])
         for ranks in combinations(range(13), size):
@@ -235,7 +235,7 @@ def _load_fives() -> None:
     for straight in STRAIGHTS:
         five[sum(_KEY_BY_RANK[rank] for rank in straight)] = number("straight", straight)
         FLUSH_RANKS[_rank_bits(straight)] = number("straight flush", straight)
-    orders = sorted((_shape_and_ranks(ranks) for ranks in _rank_multisets(5)), reverse=True)
+    orders = sorted((_shape_and_ranks(ranks) for ranks in rank_multisets(5)), reverse=True)
     for shape, ranks in orders:
         key = sum(_KEY_BY_RANK[rank] for rank in ranks)
         if key not in five:
@@ -250,7 +250,7 @@ def _rank_bits(ranks: Sequence[int]) -> int:
     return sum(1 << rank for rank in ranks)
 
 
-def _rank_multisets(size: int) -> Iterator[tuple[int, ...]]:
+def rank_multisets(size: int) -> Iterator[tuple[int, ...]]:
     """Yield every multiset of `size` card ranks, in ascending order; no rank occurs more than four times."""
     for ranks in combinations_with_replacement(range(13), size):
         if not any(map(eq, ranks, ranks[4:])):
