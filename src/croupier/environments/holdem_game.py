@@ -122,7 +122,7 @@ class HoldemHand:
     def observe(self, seat: Seat) -> Sequence[float]:
         """See `EncodedHand`."""
         hand, big_blind, seats = self._hand, self._game.big_blind, self._game.seats
-        hole, board = hand.cards_of(seat)
+        hole, board = hand.hole_of(seat), hand.shown_board
         features: list[float] = []
         for seen in (hole, board):
             features.extend(float(card in seen) for card in range(len(CARDS)))

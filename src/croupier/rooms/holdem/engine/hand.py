@@ -76,19 +76,9 @@ class Hand(HandEngine):
         return self._cards[first : first + BOARD_SIZES[self.street]]
 
     @property
-    def boards(self) -> list[tuple[Card, ...]]:
-        """The board of each street: the cards dealt of it, or all of it if the deck is known."""
-        board = self._cards[2 * len(self.start_stacks) :]
-        return [board[:size] for size in BOARD_SIZES]
-
-    @property
     def board(self) -> list[Card]:
         """The cards on the board, in the order of the deal."""
         return [*self.shown_board]
-
-    def cards_of(self, seat: Seat) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-        """Return the cards that a player sees: their hole cards and the board, each in the order of the deal."""
-        return self.hole_of(seat), self.shown_board
 
     def payoff(self) -> tuple[int, ...]:
         """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
