@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from croupier.arena.game import Chunk
 from croupier.arena.kuhn import play_program
+from croupier.arena.kuhn_servers import DEFAULT_COINS, MAX_GAME_COST
 from croupier.arena.plan import Plan
 from croupier.arena.players import Forfeit
 from croupier.clients.contestants import Contestant
@@ -28,8 +29,6 @@ from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import (
-    ANTE,
-    BET,
     CARDS,
     DEALS,
     KUHN,
@@ -41,12 +40,6 @@ from croupier.rooms.kuhn.rules import (
     Rank,
     View,
 )
-
-DEFAULT_COINS: Final = 10
-"""The coins of a new purse, unless the house is set otherwise (kuhn-7.1)."""
-
-MAX_GAME_COST: Final = ANTE + BET
-"""The most coins that a game can cost."""
 
 
 class Choice(NamedTuple):

@@ -9,37 +9,26 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from croupier.arena.baselines.holdem import PILOT_PAIRS, PlayedHand, Seatings
+from croupier.arena.baselines.holdem import PILOT_PAIRS
 from croupier.arena.deals import stream_seed
 from croupier.arena.game import Chunk, ReplayedHand
+from croupier.arena.heads_up import DEAL_CARDS, DEFAULT_MOVES, NAMES, SEATS, HoldemPlayer, PlayedHand, Seatings
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
-from croupier.arena.players import Forfeit, Player
+from croupier.arena.players import Forfeit
 from croupier.arena.servers import is_at_server, play_server
 from croupier.arena.tally import Tally, moments_of
 from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
-from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.simulation import play_out
-from croupier.rooms.holdem.table.views import View
 
 if TYPE_CHECKING:  # it needs numpy, of the extra `arena`
     from croupier.arena.baselines.holdem.baseline import Baseline
 
-DEFAULT_MOVES: Final[Sequence[Move]] = (0, FOLD)
-"""What stands for the move of a bot that makes a fault: a check, else a fold."""
-
-SEATS: Final = 2
-NAMES: Final = ("1", "2")
-"""What the bots of a pairing are called in views."""
-
 MAX_BASELINES: Final = 256
 """The pairings whose baselines are kept; more of them play a pilot again."""
-
-type HoldemPlayer = Player[View, Move]
 
 
 class HoldemGame:
@@ -184,4 +173,4 @@ def _seating_of(hands: Sequence[PlayedHand], seating: int) -> PlayedSeating:
 def deals_of(chunk: Chunk, seating: int) -> Sequence[Sequence[Card]]:
     """The nine cards of each hand of a seating."""
     next_deck = chunk.dealer(seating).next_deck
-    return [tuple(islice(next_deck(len(CARDS)), 2 * SEATS + BOARD_CARDS)) for _ in range(chunk.plan.chunk_pairs)]
+    return [tuple(islice(next_deck(len(CARDS)), DEAL_CARDS)) for _ in range(chunk.plan.chunk_pairs)]

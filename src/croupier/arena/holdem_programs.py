@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from time import time
 from typing import Any, Final
 
-from croupier.arena.baselines.holdem import Seatings
 from croupier.arena.game import Chunk
-from croupier.arena.holdem import DEFAULT_MOVES, NAMES, SEATS, HoldemPlayer
+from croupier.arena.heads_up import DEFAULT_MOVES, NAMES, SEATS, HoldemPlayer, Seatings
 from croupier.arena.holdem_table import ArenaTable, DealNumbers, SeatingDeals, table_deals
 from croupier.arena.program_match import (
     HOST,

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from croupier.arena.game import Chunk
-from croupier.arena.holdem import DEFAULT_MOVES
+from croupier.arena.heads_up import DEFAULT_MOVES
 from croupier.arena.program_match import MAX_HAND_MESSAGES, START_SECONDS
 from croupier.arena.servers import SilentServer, Visit
 from croupier.clients.holdem import HoldemClient

@@ -12,13 +12,11 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from croupier.arena.baselines.holdem import PlayedHand
 from croupier.arena.game import Chunk
-from croupier.arena.holdem import SEATS
+from croupier.arena.heads_up import DEAL_CARDS, SEATS, PlayedHand
 from croupier.core.dealer import Deck, FairDealer
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
@@ -68,7 +66,7 @@ class HandDealer(FairDealer):
     def next_deck(self, size: int) -> Deck:
         """The cards of the hand; only nine of them can come."""
         self.hands += 1
-        surplus = tuple(islice(super().next_deck(size), 2 * SEATS + BOARD_CARDS))
+        surplus = tuple(islice(super().next_deck(size), DEAL_CARDS))
         return iter(self._table.deal(self._hand, surplus).cards)
 
 

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from croupier.arena.baselines.holdem import PlayedHand, Seatings
 from croupier.arena.baselines.holdem.history import (
     ALL_IN,
     BET,
@@ -34,7 +33,7 @@ from croupier.arena.baselines.holdem.profiles import STREETS
 from croupier.arena.baselines.holdem.values import Runouts
 from croupier.arena.deals import stream_seed
 from croupier.arena.game import Chunk
-from croupier.arena.holdem import DEFAULT_MOVES, NAMES
+from croupier.arena.heads_up import DEFAULT_MOVES, NAMES, PlayedHand, Seatings
 from croupier.arena.intervals import Interval, sequence_interval
 from croupier.arena.leaks import Gain, LeakLine, Trial
 from croupier.arena.players import Forfeit

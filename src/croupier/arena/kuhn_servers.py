@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from croupier.arena.exploration import DEFAULT_COINS, MAX_GAME_COST
 from croupier.arena.game import Chunk
 from croupier.arena.servers import Visit
 from croupier.clients.game import GameClient
 from croupier.net.addresses import parse_address
 from croupier.net.event_loop import run
-from croupier.rooms.kuhn import ROOM, Options
-from croupier.rooms.kuhn.rules import DEFAULT_ACTIONS, KuhnAction, View
+from croupier.rooms.kuhn import ROOM, Options, Settings
+from croupier.rooms.kuhn.rules import ANTE, BET, DEFAULT_ACTIONS, KuhnAction, View
+
+DEFAULT_COINS: Final = Settings.coins
+"""The coins of a new purse, unless the house is set otherwise (kuhn-7.1)."""
+
+MAX_GAME_COST: Final = ANTE + BET
+"""The most coins that a game can cost."""
 
 SEAT_OPTIONS: Final = (Options(seat="1"), Options(seat="2"))
 

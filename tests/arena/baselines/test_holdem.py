@@ -8,7 +8,6 @@ from statistics import fmean, pvariance, stdev
 import numpy as np
 import pytest
 
-from croupier.arena.baselines.holdem import PlayedHand
 from croupier.arena.baselines.holdem.baseline import learn_profiles
 from croupier.arena.baselines.holdem.history import Decision, history_of
 from croupier.arena.baselines.holdem.profiles import (
@@ -21,6 +20,7 @@ from croupier.arena.baselines.holdem.profiles import (
 )
 from croupier.arena.baselines.holdem.strengths import board_streets, evaluate
 from croupier.arena.baselines.holdem.values import CardLuck, Runouts, values_of
+from croupier.arena.heads_up import PlayedHand
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.bots import hand_strength
 from croupier.rooms.holdem.cards import parse_cards

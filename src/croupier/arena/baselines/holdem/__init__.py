@@ -6,25 +6,7 @@ profile describes a bot, the narrower its intervals: bots whose choices follow f
 of their cards gain most.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
-
-from croupier.rooms.holdem.cards import Card
-from croupier.rooms.holdem.engine.hand import Hand
+from typing import Final
 
 PILOT_PAIRS: Final = 500
 """The pairs of hands from which profiles are learned. They are not counted."""
-
-
-class PlayedHand(NamedTuple):
-    """A finished hand of two players with equal stacks, and its nine cards, whether it came to them or not.
-
-    Seat 0 has the button.
-    """
-
-    cards: Sequence[Card]
-    hand: Hand
-
-
-type Seatings = tuple[Sequence[PlayedHand], Sequence[PlayedHand]]
-"""The hands of two bots: the first bot has seat 0 in the first sequence, and seat 1 in the second."""

@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from croupier.arena.baselines.holdem import Seatings
 from croupier.arena.baselines.holdem.history import history_of
 from croupier.arena.baselines.holdem.profiles import LevelDecision, Profile, learn, rounds_of
 from croupier.arena.baselines.holdem.values import CardLuck, Runouts
+from croupier.arena.heads_up import Seatings
 from croupier.rooms.holdem.engine.hand import Hand
 
 BASELINE: Final = "holdem-profiles-1"

@@ -14,11 +14,10 @@ import numpy as np
 
 from croupier.arena.baselines.holdem.profiles import HOLE_LEVELS, STREETS, Rounds, levels_of
 from croupier.arena.baselines.holdem.strengths import CARDS, Array, board_streets, evaluate
+from croupier.arena.heads_up import DEAL_CARDS, SEATS
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS, FLOP_CARDS
 
-SEATS: Final = 2
-DEAL_CARDS: Final = 2 * SEATS + BOARD_CARDS
 FLOP, TURN, RIVER = range(1, STREETS)
 
 RANDOM_DEALS: Final = 500
