@@ -12,7 +12,7 @@ from typing import Any, Final
 from croupier.core.histogram import Histogram
 from croupier.core.logger import Logger
 from croupier.core.session import Effect
-from croupier.net.event_loop import PromptFuture, call_when_done, resolve, start_in_thread
+from croupier.net.event_loop import call_when_done, resolve, start_in_thread
 from croupier.observers.deal_recorder import DealRecorder
 
 MAX_SYNC_WAIT_SECONDS: Final = 1.0
@@ -44,7 +44,7 @@ class FileSync:
         """
         if not self._is_regular_file or self._is_stuck:
             return None
-        future: PromptFuture[None] = PromptFuture(loop=self._loop)
+        future: Future[None] = self._loop.create_future()
         self._waiting.append(future)
         if not self._is_busy:
             self._start_sync()
