@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from croupier.store import sqlite_file
 from croupier.store.commit_place import (
     MAX_LOOP_RUN,
     MAX_LOOP_WEIGHT,
+    MAX_PAUSE_SECONDS,
     RECENT_COMMITS,
     ROW_SECONDS,
     SLOW_SECONDS,
@@ -85,14 +86,36 @@ def test_slow_commit_on_the_loop_returns_to_the_thread(seconds: float) -> None:
     assert policy.allows_loop(1)
 
 
+def test_each_further_slow_commit_doubles_the_pause_up_to_a_limit() -> None:
+    clock = FakeClock()
+    policy = make_policy(clock)
+    pause = SLOW / SLOW_SHARE
+    while pause < MAX_PAUSE_SECONDS:
+        policy.record(SLOW, 0, on_loop=True)
+        clock.now += pause * 0.99
+        assert not policy.allows_loop(1)
+        clock.now += pause * 0.02
+        assert policy.allows_loop(1)
+        pause *= 2
+    for _ in range(2):
+        policy.record(SLOW, 0, on_loop=True)
+        clock.now += MAX_PAUSE_SECONDS * 1.01
+        assert policy.allows_loop(1)
+    policy.record(FAST, 0, on_loop=True)
+    policy.record(SLOW, 0, on_loop=True)
+    clock.now += SLOW / SLOW_SHARE * 1.01
+    assert policy.allows_loop(1), "a fast one has come between"
+
+
 def test_slow_commits_take_at_most_their_share_of_the_loop() -> None:
-    """A disk on which each commit on the loop is slow, and none in the thread."""
+    """A disk on which every second commit on the loop is slow, and none in the thread."""
     clock = FakeClock()
     policy = make_policy(clock)
     started, blocked = clock.now, 0.0
+    loop_times = cycle([FAST, 0.005])
     while clock.now < started + 10.0:
         on_loop = policy.allows_loop(1)
-        seconds = 0.005 if on_loop else FAST
+        seconds = next(loop_times) if on_loop else FAST
         clock.now += seconds
         blocked += seconds if on_loop else 0.0
         policy.record(seconds, 0, on_loop=on_loop)

@@ -12,6 +12,9 @@ SLOW_SECONDS: Final = 200e-6
 SLOW_SHARE: Final = 0.05
 """Of the time of the event loop, slow commits take at most this share."""
 
+MAX_PAUSE_SECONDS: Final = 10.0
+"""The pause after a slow commit is doubled up to this time while each commit on the loop is slow."""
+
 STALL_SECONDS: Final = 1e-3
 """A commit that takes so long would stall the loop, so that clients notice it. It is not tried there on a disk on which
 all recent commits took as long."""
@@ -47,16 +50,16 @@ class CommitPlacePolicy:
 
     It begins with the thread, because nothing is known about the disk, which may also be a network file system. How
     long a commit takes on the loop shows only there, because one in the thread may wait for the interpreter as well. So
-    it is tried, and after a slow one the thread commits until that took at most SLOW_SHARE of the time.
-
-    `timer` returns seconds.
+    it is tried, and after a slow one the loop pauses, while the thread commits, until that took at most SLOW_SHARE of
+    the time; twice as long after each further one in a row. `timer` returns seconds.
     """
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer
         self._thread_times: deque[float] = deque(maxlen=RECENT_COMMITS)
         self._loop_run = 0  # commits on the loop since the last one in the thread
-        self._barred_until = 0.0
+        self._pause = 0.0  # the last one, 0 after a commit on the loop that was not slow
+        self._paused_until = 0.0
 
     def allows_loop(self, weight: int) -> bool:
         """Whether facts with this weight may be committed on the loop."""
@@ -64,7 +67,7 @@ class CommitPlacePolicy:
             weight <= MAX_LOOP_WEIGHT
             and self._loop_run < MAX_LOOP_RUN
             and len(self._thread_times) == RECENT_COMMITS
-            and self._timer() >= self._barred_until
+            and self._timer() >= self._paused_until
             and min(self._thread_times) < STALL_SECONDS
         )
 
@@ -77,5 +80,8 @@ class CommitPlacePolicy:
         self._loop_run = self._loop_run + 1 if on_loop else 0
         if not on_loop:
             self._thread_times.append(seconds)
-        elif seconds >= SLOW_SECONDS:
-            self._barred_until = self._timer() + seconds / SLOW_SHARE
+        elif seconds < SLOW_SECONDS:
+            self._pause = 0.0
+        else:
+            self._pause = max(seconds / SLOW_SHARE, min(2 * self._pause, MAX_PAUSE_SECONDS))
+            self._paused_until = self._timer() + self._pause
