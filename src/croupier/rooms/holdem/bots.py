@@ -3,18 +3,6 @@
 A bot has one method, `choose`. It receives a `View` and returns FOLD or the chips to put in: `view.call` calls or
 checks, `view.raise_by_percent(75)` raises by 75 % of the pot, `view.check_or_fold` puts in nothing. Every move in
 `legal` is valid.
-
-Example:
-    The player with the button has aces:
-
-    >>> from croupier import make_luck
-    >>> from croupier.holdem import Hand, View, parse_cards
-    >>> hand = Hand([1000, 1000], button=0)
-    >>> hand.deal(parse_cards("AsKdAhKc"))
-    >>> view = View.of(hand, 0)
-    >>> bots = CallerBot(), ManiacBot(), TightBot(points=8), EquityBot(samples=50)
-    >>> [bot.choose(view, view.legal, make_luck(1)) for bot in bots]
-    [10, 50, 40, 40]
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +20,17 @@ from croupier.rooms.holdem.table.views import View, VisiblePlayer
 
 
 class CallerBot:
-    """Always checks or calls."""
+    """Always checks or calls.
+
+    Example:
+        >>> from croupier import make_luck
+        >>> from croupier.holdem import Hand, View, parse_cards
+        >>> hand = Hand([1000, 1000], button=0)
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> view = View.of(hand, 0)
+        >>> CallerBot().choose(view, view.legal, make_luck())
+        10
+    """
 
     def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- only the call matters
         """Return the call."""
@@ -40,7 +38,17 @@ class CallerBot:
 
 
 class ManiacBot:
-    """Raises by the pot whenever it can, and calls when it cannot."""
+    """Raises by the pot whenever it can, and calls when it cannot.
+
+    Example:
+        >>> from croupier import make_luck
+        >>> from croupier.holdem import Hand, View, parse_cards
+        >>> hand = Hand([1000, 1000], button=0)
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> view = View.of(hand, 0)
+        >>> ManiacBot().choose(view, view.legal, make_luck())  # raise to 60
+        50
+    """
 
     def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- only the pot matters
         """Return a raise by the pot, or the call if no raise is legal."""
@@ -53,6 +61,15 @@ class TightBot:
     Before the flop it plays hands with at least `points` points by Chen's formula, plus one point for every doubling of
     the price; with two points more it raises. After the flop it bets hands that beat 90 % of all hands and calls with
     hands that beat 75 %. Raises ValueError unless `points` is 0 to 20.
+
+    Example:
+        >>> from croupier import make_luck
+        >>> from croupier.holdem import Hand, View, parse_cards
+        >>> hand = Hand([1000, 1000], button=0)
+        >>> hand.deal(parse_cards("7sKd2hKc"))
+        >>> view = View.of(hand, 0)
+        >>> TightBot(points=8).choose(view, view.legal, make_luck())
+        'fold'
     """
 
     def __init__(self, points: int = 8) -> None:
@@ -76,6 +93,15 @@ class EquityBot:
 
     The more chips a rival has put in, the narrower the range the bot assumes (`minimum_defence_frequency`). Raises
     ValueError unless `samples`, the number of random deals per decision, is 2 to 100000.
+
+    Example:
+        >>> from croupier import make_luck
+        >>> from croupier.holdem import Hand, View, parse_cards
+        >>> hand = Hand([1000, 1000], button=0)
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> view = View.of(hand, 0)
+        >>> EquityBot(samples=50).choose(view, view.legal, make_luck(1)) > view.call  # it raises with aces
+        True
     """
 
     def __init__(self, samples: int = 200) -> None:
