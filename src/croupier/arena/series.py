@@ -69,16 +69,19 @@ class PairResult(Struct, frozen=True):
 
 
 class Series:
-    """The tallies of a pairing. Chunks may arrive in any order, but only those without a gap before them count."""
+    """The tallies of a pairing. Chunks may arrive in any order, but only those without a gap before them count.
+
+    `tallies` are those that count, in the order of their chunks; no further chunk counts when the series `is_over`.
+    """
 
     def __init__(self, plan: Plan, pairing: Pairing) -> None:
         self.plan = plan
         self.pairing = pairing
+        self.tallies: list[Tally] = []
+        self.is_over = False
         self._game = find_game(plan.room)
         self._by_chunk: dict[int, Tally] = {}
-        self._counted: list[Tally] = []
         self._running = Moments()
-        self._is_over = False
         self._unit: Literal["pair", "chunk"] = (
             "chunk" if any(may_remember(plan.room, plan.bots[bot]) for bot in pairing) else "pair"
         )
@@ -89,29 +92,19 @@ class Series:
     def add(self, chunk: int, tally: Tally) -> None:
         """Take in a chunk."""
         self._by_chunk[chunk] = tally
-        while not self._is_over and (following := self._by_chunk.get(len(self._counted))) is not None:
-            self._counted.append(following)
+        while not self.is_over and (following := self._by_chunk.get(len(self.tallies))) is not None:
+            self.tallies.append(following)
             self._running += self._values(following)
-            self._is_over = (
+            self.is_over = (
                 following.forfeit is not None
-                or len(self._counted) == self.plan.chunks
+                or len(self.tallies) == self.plan.chunks
                 or (self.plan.until_sure and self._may_decide() and self.interval().is_decided)
             )
 
     @property
-    def is_over(self) -> bool:
-        """Whether no further chunk counts."""
-        return self._is_over
-
-    @property
-    def tallies(self) -> Sequence[Tally]:
-        """The tallies that count, in the order of their chunks."""
-        return self._counted
-
-    @property
     def forfeit(self) -> int | None:
         """The bot that could not go on, None if both could."""
-        last = self._counted[-1].forfeit if self._counted else None
+        last = self.tallies[-1].forfeit if self.tallies else None
         return None if last is None else self.pairing[last]
 
     def interval(self, alpha: float | None = None) -> Interval:
@@ -130,7 +123,7 @@ class Series:
 
     def result(self) -> PairResult:
         """The result so far."""
-        total, interval = merge(self._counted), self.interval()
+        total, interval = merge(self.tallies), self.interval()
         has_interval = self._running.count > 1
         a, b = (self.plan.bots[bot] for bot in self.pairing)
         return PairResult(
@@ -171,7 +164,7 @@ class Series:
     def _status(self, total: Tally, interval: Interval) -> Status:
         if total.forfeit is not None:
             return "forfeit"
-        if not self._is_over:
+        if not self.is_over:
             return "interrupted"
         if not self.plan.until_sure:
             return "finished"

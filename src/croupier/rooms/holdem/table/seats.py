@@ -32,6 +32,7 @@ class Seats:
 
     `members` is notified of every user who joins or leaves. `by_guid` returns the player with a GUID, seated or queued,
     or None. `guids_by_user` are the GUIDs of all players, seated or queued: a mapping that is replaced, never changed.
+    `big_blind` is the player with the last big blind.
     """
 
     def __init__(self, game: Guid, chairs: int, stack: int, members: Register[Any]) -> None:
@@ -44,7 +45,7 @@ class Seats:
         self.by_guid = self._guids.get  # bound directly, because every act calls it
         self.guids_by_user: Mapping[str, Guid] = {}
         self._button = -1
-        self._big_blind: Participant | None = None
+        self.big_blind: Participant | None = None
 
     @property
     def has_free_seat(self) -> bool:
@@ -91,13 +92,8 @@ class Seats:
     @property
     def last_button_and_big_blind(self) -> tuple[int, Guid | None]:
         """The chair of the last button, and the last big blind's GUID if that player is still here."""
-        blind = self._big_blind
+        blind = self.big_blind
         return self._button, blind.guid if blind is not None and self._guids.get(blind.guid) is blind else None
-
-    @property
-    def big_blind(self) -> Participant | None:
-        """The player with the last big blind."""
-        return self._big_blind
 
     @property
     def participants(self) -> tuple[Participant, ...]:
@@ -115,7 +111,7 @@ class Seats:
             else:
                 self._chairs[participant.chair] = participant
         self._button = button
-        self._big_blind = None if big_blind is None else self._guids[big_blind]
+        self.big_blind = None if big_blind is None else self._guids[big_blind]
 
     def _take_seat(self, participant: Participant) -> None:
         participant.chair = self._chairs.index(None)
@@ -131,8 +127,8 @@ class Seats:
         big_blind_offset = 1 if len(dealt) == 2 else 2
         chairs = [participant.chair for participant in dealt if participant.chair is not None]
         button = next((seat for seat, chair in enumerate(chairs) if chair > self._button), 0)
-        if dealt[(button + big_blind_offset) % len(dealt)] is self._big_blind:
+        if dealt[(button + big_blind_offset) % len(dealt)] is self.big_blind:
             button = (button + 1) % len(dealt)
         self._button = chairs[button]
-        self._big_blind = dealt[(button + big_blind_offset) % len(dealt)]
+        self.big_blind = dealt[(button + big_blind_offset) % len(dealt)]
         return button
