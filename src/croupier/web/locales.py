@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from functools import cache
 
-from croupier.core.languages import DEFAULT_LOCALE, catalogue, first_locale, locales
+from croupier.core.languages import catalogue, first_locale
 from croupier.core.presentation import Text
-
-__all__ = ["DEFAULT_LOCALE", "catalogue", "choose_locale", "locales", "translator"]
 
 
 def choose_locale(chosen: str | None, accept_language: str) -> str:

@@ -10,9 +10,10 @@ from msgspec.json import encode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from croupier.core.languages import catalogue, locales
 from croupier.core.presentation import Text, grouped, text
 from croupier.web.feed import RenderTable, Snapshot
-from croupier.web.locales import catalogue, choose_locale, locales, translator
+from croupier.web.locales import choose_locale, translator
 from croupier.web.rooms import RoomEntry, RoomView, room_view
 from croupier.web.static_files import static_files
 

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from croupier.core.languages import locales
 from croupier.web.config import WebConfig
 from croupier.web.cookies import set_cookie
-from croupier.web.locales import locales
 from croupier.web.render import THEMES
 from croupier.web.security import read_form
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from croupier.web.locales import locales
+from croupier.core.languages import locales
 from tests.web.samples import PAGES
 
 if TYPE_CHECKING:
