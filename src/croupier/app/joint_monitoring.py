@@ -13,7 +13,6 @@ from prometheus_client.samples import Sample
 
 from croupier.app.health import LIVENESS_PATH, METRICS_PATH, PATHS, READINESS_PATH, MonitoringApp, render_metrics
 from croupier.app.readiness import NOT_OPEN, Readiness, render_report
-from croupier.app.worker import monitoring_subject
 from croupier.cluster.bus import Bus, BusUnavailable
 from croupier.http.messages import Answer, Application, Request, Response, run_later
 
@@ -35,6 +34,11 @@ MERGES: Final[Mapping[str, Callable[[Iterable[float]], float]]] = {
 """How the values of several workers become one. Those of all other metrics are added up."""
 
 _decode_reasons: Final = msgspec.json.Decoder(dict[str, str | None]).decode
+
+
+def monitoring_subject(number: int, path: str) -> str:
+    """The subject of requests for what a worker contributes to a path of the monitoring."""
+    return f"worker.{number}.{path.strip('/')}"
 
 
 async def serve_figures(bus: Bus, number: int, readiness: Readiness) -> None:

@@ -118,11 +118,6 @@ def stop_subject(number: int) -> str:
     return f"worker.{number}.stop"
 
 
-def monitoring_subject(number: int, path: str) -> str:
-    """The subject of requests for what a worker contributes to a path of the monitoring."""
-    return f"worker.{number}.{path.strip('/')}"
-
-
 def is_for_all_workers(room_config: RoomConfig, config: ServerConfig) -> bool:
     """Whether all workers serve a room: its tables are private and have no accounts, or it can be divided."""
     if isinstance(room_config.room, HouseRoom):
