@@ -314,6 +314,16 @@ class SeatsBackwards(House):
         self._lobby = BackwardsLobby(settings.players, settings.join_window)
 
 
+class RefusesLastPair(House):
+    """Refuses every discard when the game is over; this is no fault."""
+
+    @override
+    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> Effects:
+        if isinstance(message, Discard) and client.game is not None and client.game.is_over:
+            return [Send(client.peer, Reply("error", "the game is over"))]
+        return super()._handle_message(client, message, now)
+
+
 class SharesLobby(TableLobby):
     """Does not look for an address that is taken."""
 

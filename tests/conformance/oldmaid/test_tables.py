@@ -32,6 +32,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     FaultyTable,
     NoticesLate,
     NoticesVeryLate,
+    RefusesLastPair,
     SeatsBackwards,
     answers_refused,
     hangs_up,
@@ -144,6 +145,11 @@ def test_an_out_of_cards_after_the_end_may_be_answered_ok() -> None:
     table = replace(HONEST, mutation=answers_refused(OutOfCards, "oldmaid-6.9", Reply("ok")))
     selections = ("oldmaid/6.9/out-of-cards-game-over", "oldmaid/6.9/out-of-cards-last-player")
     assert [result.outcome for one in selections for result in run(table, one, timeout=5.0)] == 2 * [Outcome.CHOICE]
+
+
+def test_a_discard_after_the_end_may_be_refused() -> None:
+    """The last player may discard its last pair, and need not (oldmaid-6.9)."""
+    assert failed(run(replace(HONEST, house=RefusesLastPair), "oldmaid/6", timeout=5.0)) == []
 
 
 class UntypedWire(Wire):

@@ -289,14 +289,14 @@ class DrivenGame:
                 await player.request(OutOfCards())
 
     async def _pick(self) -> None:
-        """Let the next player pick a card of the offering one, and discard its pair."""
+        """Let the next player pick a card of the offering one, and discard its pair unless the game is over by then."""
         giver, picker = self._pass_card()
         announces_first = (
             bool(self._random.randrange(2)) if self.announces_out_first is None else self.announces_out_first
         )
         if not self.hand(giver) and announces_first:
             await giver.request(OutOfCards())
-        if not self.game.is_over or self.observed(picker).pair:
+        if not self.game.is_over:
             await self.discard_pairs(picker)
 
     def _pass_card(self) -> tuple[ScriptedPlayer, ScriptedPlayer]:

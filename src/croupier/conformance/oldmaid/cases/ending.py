@@ -84,7 +84,9 @@ async def _last_pair_left(context: TableContext) -> None:
         driven_game = await context.start_game(drawn=CARD_COUNT)
         driven_game.announces_out_first = True
         await driven_game.play()
-        if driven_game.game.is_over and driven_game.game.log[-1][0] == "threw":
+        last_player = driven_game.players_inside[0]
+        if driven_game.observed(last_player).pair is not None:
+            await driven_game.discard_pairs(last_player)
             return
     raise NotReached(f"in {MAX_GAMES} games the last card of a player never made the last pair")
 
