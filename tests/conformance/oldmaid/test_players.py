@@ -127,6 +127,16 @@ def test_a_player_may_try_to_reach_a_neighbour_again_that_is_gone() -> None:
     assert [result.outcome for result in results] == 2 * [Outcome.PASS]
 
 
+def test_a_player_may_close_a_connection_to_the_table_that_it_has_not_used() -> None:
+    async def connects_twice(values: Mapping[str, object]) -> None:
+        _, unused = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))
+        asyncio.get_running_loop().call_later(0.05, unused.close)
+        await our_player(values)
+
+    results = run(connects_twice, "oldmaid/1.2/first-of-two", "oldmaid/7.7", timeout=8.0)
+    assert {result.outcome for result in results} == {Outcome.PASS}
+
+
 def test_a_player_may_refuse_a_pick_when_it_reads_its_left_neighbour_again() -> None:
     late = FaultyPlayer("", frozenset(), (), mutation=reads_its_left_neighbour_late)
     silent = FaultyPlayer("", frozenset(), (), mutation=never_errs)

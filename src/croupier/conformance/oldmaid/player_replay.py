@@ -267,14 +267,17 @@ class PlayerReplay:
     # Events.
 
     def _on_connection(self, connection: ProgramConnection) -> None:
-        """Take a new connection with the program into use, unless it has called its right neighbour."""
+        """Take a new connection with the program into use, unless it has called its right neighbour.
+
+        It joins on the last connection to the table that it has opened until then.
+        """
         if connection.name == RIGHT_NEIGHBOUR:
             self._has_called_right = True
             return
         if not (connection.is_outgoing or connection.name == "table"):
             self._endpoints.stop_listening(RIGHT_NEIGHBOUR)  # the others may be called when the left one is gone
         known = self._connections.get(connection.name)
-        if known is None or known.has_ended or known.is_closed:
+        if known is None or known.has_ended or known.is_closed or (known.name == "table" and known.is_unused):
             self._connections[connection.name] = connection
 
     def _is_dropped(self, name: str) -> bool:

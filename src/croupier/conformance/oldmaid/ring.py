@@ -305,8 +305,11 @@ class ProgramRing:
             end.connection.send(self._wire.encode(message))
 
     def _other_party(self, end: ConnectionEnd) -> Party:
-        """The node or the program at the other end of a connection."""
-        return end.remote.node.party if end.remote is not None else self.endpoints.nick or "?"
+        """The node or the program at the other end of a connection; nobody has joined on one that was never used."""
+        if end.remote is not None:
+            return end.remote.node.party
+        is_unused = end.node is self.table and end.connection is not None and end.connection.is_unused
+        return "?" if is_unused else self.endpoints.nick or "?"
 
     def _drop(self, end: ConnectionEnd) -> None:
         end.is_dropped = True
