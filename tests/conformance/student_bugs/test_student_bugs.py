@@ -69,6 +69,7 @@ QUICK = (
     ("oldmaid_player", "one-right-neighbour", "oldmaid/7.13/offered-by-two"),
     ("oldmaid_player", "connects-once", "oldmaid/9.5/left-listens-late"),
     ("oldmaid_player", "unreachable-ends", "oldmaid/9.5/left-unreachable"),
+    ("oldmaid_player", "unreachable-tried-for-ever", "oldmaid/9.5/left-unreachable"),
     ("oldmaid_player", "empty-offer-refused", "oldmaid/7.10/offered-nothing"),
     ("oldmaid_table", "utf-8-per-read", "oldmaid/1.4/cut-letters"),
     ("oldmaid_table", "braces-in-strings", "oldmaid/3.7/brackets"),

@@ -16,7 +16,7 @@ OTHER_OFFER_CLAUSES: Final = ("7.2", "7.10", "7.15", "8.11", "9.6", "9.8", "9.9"
 
 CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
     "join": ("3.1",),
-    "first draw": ("4.7",),
+    "first draw": ("4.7", "9.5"),
     "draw": ("4.8", "4.10"),
     "your_turn": ("4.7", "9.5", "9.7", "4.8"),
     "discard": ("5.11", "5.1", "7.8"),
