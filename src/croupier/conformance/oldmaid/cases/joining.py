@@ -240,7 +240,9 @@ async def _join_with_another_nick(context: TableContext) -> None:
         what = "the end of the connection" if late_answer is None else late_answer.text
         raise Failed("oldmaid-3.18", what, "that another nick is taken")
     if late_answer is None:
-        await context.start_game_with([first, second])
+        driven_game = await context.start_game_with([first, second])
+        if second not in driven_game.players:
+            raise Failed("oldmaid-3.18", "a game of others, who have joined later", "a place after another nick")
 
 
 @CASES.add("3.8", "nick-elsewhere", "Players of two games may have the same nick")
