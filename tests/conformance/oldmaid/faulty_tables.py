@@ -110,6 +110,24 @@ class FirstLineWire(Wire):
         return super().feed(line + end)
 
 
+class FirstMessageWire(Wire):
+    """Drops what follows a message in the same read, and refuses the rest of the message that has begun there."""
+
+    def __init__(self, role: Any) -> None:
+        super().__init__(role)
+        self._begun = b""
+
+    @override
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        self._begun += data
+        if not self._begun.startswith(b"{"):
+            self._begun = b""
+            return (Violation("oldmaid-8.3", "a piece", "JSON"),)
+        if found := Wire("table").feed(self._begun):
+            self._begun = b""
+        return found[:1]
+
+
 class IgnoresInvalidJson(Wire):
     """Ignores what is not JSON."""
 
@@ -509,6 +527,7 @@ FAULTY_TABLES = (
     _faulty("silent-on-garbage", "8.3", "8.3", wire=IgnoresInvalidJson),
     _faulty("one-read-one-message", "1.4", "1.4", wire=OneReadWire),
     _faulty("one-line-a-read", "1.4", "1.4", wire=FirstLineWire),
+    _faulty("one-message-a-read", "1.4", "1.4/tail", wire=FirstMessageWire),
     _faulty("wants-line-ends", "1.3", "1.3", wire=LineWire),
     _faulty(
         "draws-without-a-game",

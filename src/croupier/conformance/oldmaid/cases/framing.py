@@ -89,7 +89,11 @@ async def _message_tail_with_next(context: TableContext) -> None:
         await player.send(piece)
         await asyncio.sleep(PIECE_GAP_SECONDS)
     for request in (Draw(), Status()):
-        player.judge_answer(request, await player.receive_answer("oldmaid-1.4", f"the answer to {request}"))
+        expected = f"the answer to {request}"
+        answer = await player.receive_answer("oldmaid-1.4", expected)
+        if answer.is_error:
+            raise answer.failure("oldmaid-1.4", expected)
+        player.judge_answer(request, answer)
 
 
 @CASES.add("1.4", "slow", "A slow message delays no other player")
