@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, takewhile
 from random import Random
 from typing import Final, Literal, NamedTuple
 
@@ -255,10 +255,12 @@ class DrivenGame:
         return any(isinstance(request, Discard) and {*request.cards} & {*pair.cards} for request in said)
 
     async def _accepts_another_pair(self) -> bool:
-        """Whether the table accepts a pair of which it has refused no card."""
+        """Whether the table accepts a pair of which it has refused no card, or has accepted one since the last draw."""
         pairs = [(player, pair) for player in self.players_inside if (pair := self.discard_request(player)) is not None]
         untouched = [(player, pair) for player, pair in pairs if not self._was_refused(pair)]
-        return bool(untouched) and await _is_accepted(*untouched[0])
+        if untouched:
+            return await _is_accepted(*untouched[0])
+        return any(entry[0] == "threw" for entry in takewhile(lambda entry: entry[0] != "drew", self.game.log[::-1]))
 
     async def discard_all_pairs(self) -> None:
         """Let all players discard all pairs."""

@@ -202,7 +202,10 @@ async def _partner_of_another(context: TableContext) -> None:
     driven_game = await context.start_game()
     *both, pair = await driven_game.draw_split_pair()
     for player in both:
-        await player.require_error(discard_of(pair), "oldmaid-5.7")
+        for is_reversed in (False, True):
+            await player.require_error(discard_of(pair, is_reversed=is_reversed), "oldmaid-5.7")
+    await driven_game.draw()
+    await driven_game.play(lambda: not any({*pair} & driven_game.hand(player) for player in driven_game.players))
 
 
 @CASES.add("5.7", "of-another", "While cards are drawn, a pair of another player cannot be discarded")
