@@ -342,6 +342,16 @@ class RefusesLastPair(House):
         return super()._handle_message(client, message, now)
 
 
+class PlaysOneGame(House):
+    """Refuses a join as long as a game is running."""
+
+    @override
+    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> Effects:
+        if isinstance(message, Join) and not all(game.is_over for game in self.games):
+            return [Send(client.peer, Reply("error", "a game is running"))]
+        return super()._handle_message(client, message, now)
+
+
 class SharesLobby(TableLobby):
     """Does not look for an address that is taken."""
 

@@ -32,6 +32,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     FaultyTable,
     NoticesLate,
     NoticesVeryLate,
+    PlaysOneGame,
     RefusesLastPair,
     SeatsBackwards,
     answers_refused,
@@ -150,6 +151,12 @@ def test_an_out_of_cards_after_the_end_may_be_answered_ok() -> None:
 def test_a_discard_after_the_end_may_be_refused() -> None:
     """The last player may discard its last pair, and need not (oldmaid-6.9)."""
     assert failed(run(replace(HONEST, house=RefusesLastPair), "oldmaid/6", timeout=5.0)) == []
+
+
+def test_a_table_that_plays_one_game_at_a_time_is_examined_all_the_same() -> None:
+    results = run(replace(HONEST, house=PlaysOneGame), "oldmaid/4", timeout=5.0)
+    assert {clause for _, clause, _ in failed(results)} == {"oldmaid-3.13"}
+    assert sum(result.outcome is Outcome.PASS for result in results) >= len(results) / 2
 
 
 class UntypedWire(Wire):

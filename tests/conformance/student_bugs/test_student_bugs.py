@@ -73,6 +73,7 @@ QUICK = (
     ("oldmaid_player", "empty-offer-refused", "oldmaid/7.10/offered-nothing"),
     ("oldmaid_table", "utf-8-per-read", "oldmaid/1.4/cut-letters"),
     ("oldmaid_table", "refused-join-waits", "oldmaid/3.18"),
+    ("oldmaid_table", "joins-refused-while-playing", "oldmaid/3.8/nick-elsewhere"),
     ("oldmaid_table", "half-refused-discard", "oldmaid/5.7/of-others"),
     ("oldmaid_table", "braces-in-strings", "oldmaid/3.7/brackets"),
     ("oldmaid_table", "address-taken-after-game", "oldmaid/3.9/free-again"),

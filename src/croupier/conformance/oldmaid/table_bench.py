@@ -55,7 +55,7 @@ class TableBench(Bench):
     @property
     def lanes(self) -> int:
         """The first case runs alone: it finds out the table size. A case that waits for the lobby occupies no lane."""
-        if not self._was_reached:
+        if not self._was_reached or self._table.plays_one_game:
             return 1
         return self._groups * CONCURRENT_CASES + min(self._table.lobby_queue_length, self._groups * QUEUED_CASES)
 

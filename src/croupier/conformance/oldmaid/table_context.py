@@ -25,7 +25,8 @@ SEAT_CLAUSE: Final = "oldmaid-3.20"
 """The clause on who sits where."""
 
 REFUSED_JOIN_CLAUSE: Final = "oldmaid-3.1"
-"""The clause of a join that is refused without a reason in the protocol."""
+MANY_GAMES_CLAUSE: Final = "oldmaid-3.13"
+"""The clauses of a join that is refused without a reason in the protocol: at any time, and as long as others play."""
 
 ONE_PER_HOST: Final = Cause("it takes one player from each IP address, whatever the port: another address may join")
 
@@ -140,10 +141,18 @@ class TableContext:
         player = await self.join_player(nick)
         answer = await player.receive(QUIET_SECONDS)
         if answer is not None and answer.is_error:
+            if self.table.open_games and await self._refuses_another_nick():
+                self.table.plays_one_game = True
+                clause = MANY_GAMES_CLAUSE
             raise answer.failure(clause, expected)
         if answer is not None:
             self._require_new_game(answer)
         return [player] if answer is None else []
+
+    async def _refuses_another_nick(self) -> bool:
+        """Whether a join with a nick of its own is refused as well."""
+        answer = await (await self.join_player()).receive(QUIET_SECONDS)
+        return answer is not None and answer.is_error
 
     def _require_new_game(self, received: ReceivedMessage) -> None:
         """Raise Failed if a list names players whose game has begun before: its receiver has joined later."""
@@ -151,7 +160,7 @@ class TableContext:
         listed = {nick for _, nick in (message.players if isinstance(message, Reply) else None) or ()}
         if playing := sorted(listed & self.table.nicks_in_games):
             found = f"{', '.join(playing)} in the list, whose game has begun before"
-            raise received.failure("oldmaid-3.13", "the players of the next game", found)
+            raise received.failure(MANY_GAMES_CLAUSE, "the players of the next game", found)
 
     def count_deals(self) -> None:
         """Count the cards of the games that are not counted yet; nothing may be drawn in them any more."""
@@ -174,7 +183,10 @@ class TableContext:
         await asyncio.sleep(min(seconds, table.notice_timeout))
 
     async def close(self) -> None:
-        """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
+        """Disconnect all players. The table must notice it before the next game begins if one of them was waiting.
+
+        So must a table that plays one game at a time.
+        """
         is_waiting = any(one.referee is None and one.has_unanswered_requests for one in self.scripted_players)
         try:
             self.count_deals()
@@ -182,7 +194,9 @@ class TableContext:
         finally:
             for player in self.scripted_players:
                 player.abort()
-        await (self.wait_until_noticed() if is_waiting else asyncio.sleep(JOIN_GAP_SECONDS))
+        must_notice = is_waiting or self.table.plays_one_game
+        await (self.wait_until_noticed() if must_notice else asyncio.sleep(JOIN_GAP_SECONDS))
+        self.table.open_games -= len(self.games)
 
     # Games.
 
@@ -213,6 +227,9 @@ class TableContext:
         except Failed as failed:
             if failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
                 failed.amend(clause="oldmaid-3.9", cause=ONE_PER_HOST)
+            elif failed.failure.clause == REFUSED_JOIN_CLAUSE and self.table.open_games:
+                failed.amend(clause=MANY_GAMES_CLAUSE)
+                self.table.plays_one_game = True
             elif not failed.failure.cause:  # a dialect shows in every case, and is then undone
                 self.table.no_game_reason = str(failed)
             raise
@@ -347,6 +364,7 @@ class TableContext:
             player.report_request(Join(player.nick))
             player.judge_answer(Join(player.nick), lists[player])
         self.table.nicks_in_games.update(listed)
+        self.table.open_games += 1
         self.games.append(DrivenGame(order, referee, self.random, lists[order[0]]))
         return self.games[-1]
 
@@ -375,7 +393,7 @@ def _require_same_players(nicks: set[str], others: set[str], received: ReceivedM
     if nicks != others:
         is_late = nicks < others or nicks > others  # a player that has joined after the start is in its own list only
         expected = f"the players of the other list, {', '.join(sorted(others))}"
-        raise received.failure("oldmaid-3.13" if is_late else "oldmaid-3.2", expected)
+        raise received.failure(MANY_GAMES_CLAUSE if is_late else "oldmaid-3.2", expected)
 
 
 def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[str]:

@@ -36,7 +36,8 @@ class TableUnderTest:
     nicks, and `never_notices` whether one was not noticed in time. `nicks_in_games` have not joined since the start of
     their last game. The table's messages are read by `detected_dialect`
     if there is one. `deals` counts the cards of all games. If it `knows_players_by_host`, each connection comes from
-    another loopback address.
+    another loopback address. `open_games` is the number of games with connected players; a table that `plays_one_game`
+    lets nobody join as long as there is one.
     """
 
     def __init__(self, address: Address, config: Config) -> None:
@@ -56,6 +57,8 @@ class TableUnderTest:
         self.nicks_in_games: set[str] = set()
         self.deals = DealCounter(CARD_NAMES)
         self.knows_players_by_host = False
+        self.open_games = 0
+        self.plays_one_game = False
 
     @property
     def notice_timeout(self) -> float:

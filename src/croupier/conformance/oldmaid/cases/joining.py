@@ -173,7 +173,8 @@ async def _accepted_nick(pattern: str, context: TableContext) -> None:
     try:
         waiting = await context.require_accepted_join("oldmaid-3.7", f"the nick {nick!r}", nick)
     except Failed as failed:
-        if BRACKETS.intersection(nick) and await _accepts_escaped(nick, context):
+        is_its_nick = failed.failure.clause == "oldmaid-3.7"
+        if is_its_nick and BRACKETS.intersection(nick) and await _accepts_escaped(nick, context):
             failed.amend(clause="oldmaid-1.7", cause=BRACKETS_CAUSE)
         raise
     await context.start_game_with(waiting)
