@@ -95,6 +95,11 @@ def play(session: RefereeSession, luck: Random, acts: int, bets: Sequence[tuple[
             session.act(user, *luck.choice(bets))
 
 
+def play_short_stacks(session: RefereeSession, seed: int) -> None:
+    bets = [(ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 40, 60, 45, 75, 90, 110))]
+    play(session, Random(seed), 150, bets)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_our_own_table_has_no_violations(seed: int) -> None:
     session = RefereeSession(2 + seed % 4, seed)
@@ -120,9 +125,38 @@ class WealthSession(RefereeSession):
 def test_the_minimum_raise_may_be_what_the_wealth_allows(seed: int) -> None:
     """In these hands a player who may not raise again has chips left for less than a full raise."""
     session = WealthSession(3 + seed % 3, seed, stack=90)
-    bets = [(ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 40, 60, 45, 75, 90, 110))]
-    play(session, Random(seed), 150, bets)
+    play_short_stacks(session, seed)
     assert session.found == []
+
+
+class JoinedPotsSession(RefereeSession):
+    """A session at a table that divides its pots at the end of a round only (holdem-5.15, P17), or never."""
+
+    divides = True
+    street_pots = 1
+    board: object = None
+
+    def see(self, game: Game, user: str | None = None) -> None:
+        board = (game.cards.flop, game.cards.turn, game.cards.river)
+        if board != self.board and self.divides:
+            self.board, self.street_pots = board, len(game.pots)
+        *pots, last = game.pots[: self.street_pots]
+        size = last.size + sum(pot.size for pot in game.pots[self.street_pots :])
+        super().see(structs.replace(game, pots=(*pots, Pot(size, last.players))), user)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pots_may_be_divided_at_the_end_of_a_round(seed: int) -> None:
+    session = JoinedPotsSession(3 + seed % 3, seed, stack=200)
+    play_short_stacks(session, seed)
+    assert session.found == []
+
+
+def test_pots_are_divided_at_the_end_of_a_round() -> None:
+    session = JoinedPotsSession(5, seed=8, stack=200)
+    session.divides = False
+    play_short_stacks(session, 8)
+    assert session.clauses == {"holdem-6.12"}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -85,12 +85,12 @@ def _blind_of(observed: ObservedHand, seat: Seat) -> str:
     )
 
 
-def _dead_chips(observed: ObservedHand) -> int:
-    """Return the chips above everything that a remaining player can still bet: they need no pot of their own."""
-    hand = observed.hand
-    seats = range(len(observed.players))
-    reach = max(hand.paid[seat] + hand.stacks[seat] for seat in seats if not hand.folded[seat])
-    return sum(max(0, hand.paid[seat] - reach) for seat in seats)
+def _join_new_pots(pots: list[Pot], bets: Sequence[int], count: int) -> list[Pot]:
+    """Join the last pots until there are `count`, as far as all-ins of this round divide them (holdem-5.15)."""
+    while len(pots) > count and all(bets[seat] for seat in {*pots[-2].seats} - {*pots[-1].seats}):
+        *others, below, last = pots
+        pots = [*others, Pot(below.size + last.size, below.seats, below.payers)]
+    return pots
 
 
 def _compare_turn(
@@ -150,9 +150,7 @@ def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str
     due = observed.hand.pots
     if len(due) > 1:
         clause_counts["holdem-6.12"] += 1
-        if len(shown) == len(due) - 1 and due[-1].size == _dead_chips(observed):
-            *due, below, last = due
-            due.append(Pot(below.size + last.size, below.seats, below.payers))
+        due = _join_new_pots(due, observed.hand.bets, max(1, len(shown)))
     if [pot.size for pot in shown] != [pot.size for pot in due]:
         clause = "holdem-6.12" if len(due) > 1 else "holdem-5.15"
         yield Violation(clause, f"pots of {[pot.size for pot in shown]}", f"pots of {[pot.size for pot in due]}")
