@@ -51,15 +51,16 @@ async def pieces_of_seven_bytes(context: HoldemContext) -> None:
 
 @FRAMING_CASES.add("1.8", "slowly")
 async def body_after_head(context: HoldemContext) -> None:
-    """A body may arrive later than its head."""
+    """A body may arrive later than its head, and in two pieces."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     client = context.idle_client(role)
     data = context.record_request(_call(context, role, game), client)
     head, blank, body = data.partition(b"\r\n\r\n")
     await client.send(head + blank)
-    await asyncio.sleep(0.2)
-    await client.send(body)
-    await _receive(context, role, 201, "an act whose body arrives later than its head")
+    for piece in (body[:9], body[9:]):
+        await asyncio.sleep(0.2)
+        await client.send(piece)
+    await _receive(context, role, 201, "an act whose body arrives later than its head, and in two pieces")
 
 
 @FRAMING_CASES.add("1.8", "chunked")
