@@ -623,7 +623,7 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
         clause_names("5.7"), of_players(lambda one: {**one, "state": one["state"].replace("active", "waiting")})
     ),
     "always-active": FaultyServer(clause_names("5.9"), of_players(lambda one: {**one, "state": "active"})),
-    "nobody-small-blind": FaultyServer(clause_names("6.3"), of_players(lambda one: {**one, "small_blind": False})),
+    "nobody-small-blind": FaultyServer(clause_names("5.7"), of_players(lambda one: {**one, "small_blind": False})),
     "what-is-to-call": FaultyServer(clause_names("5.10"), of_turn(to_call)),
     "minimum-raise-20": FaultyServer(clause_names("6.8"), of_turn(lambda turn: {**turn, "minimum_raise": 20})),
     "small-letters": FaultyServer(clause_names("5.4"), spelt(str.lower)),

@@ -477,9 +477,9 @@ class Referee:
         blinds = [seat for seat, player in enumerate(table) if player.small_blind]
         if seats < 2 or len(blinds) != 1:
             self.is_lost = True
-            yield Violation(
-                "holdem-6.3" if seats > 1 else "holdem-6.1", f"{len(blinds)} small blinds of {seats}", "one"
-            )
+            is_posted = any(player.bet_so_far == self._stakes.small_blind for player in table)
+            clause = "holdem-6.1" if seats < 2 else "holdem-5.7" if is_posted else "holdem-6.3"
+            yield Violation(clause, f"{len(blinds)} small blinds of {seats}", "one")
             return
         posted = self._posting_seats(game)
         if len(posted) == 1 and posted != blinds:
