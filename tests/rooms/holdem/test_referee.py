@@ -274,6 +274,21 @@ def test_an_accepted_act_out_of_turn_is_a_violation() -> None:
     assert session.referee.is_lost
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_fold_by_a_refused_act_out_of_turn_is_a_violation(players: int) -> None:
+    """The hand of all players is the second one; the server folds for the refused player at its turn."""
+    session = RefereeSession(players)
+    session.act(session.turn(), ACTION_FOLD)
+    first = session.turn()
+    refused = session.users[(session.users.index(first) + 1) % players]
+    session.report_act(refused, ACTION_BET, 20, 403)
+    session.act(first, ACTION_BET, 10 if players == 2 else 20)
+    assert (session.turn(), session.found) == (refused, [])
+    session.fixture.request(Act(refused, session.game, session.guid(refused), ACTION_FOLD, 0))
+    session.look()
+    assert [violation.clause for violation in session.found] == ["holdem-4.13"]
+
+
 def test_a_refused_valid_bet_is_a_violation() -> None:
     session = RefereeSession(2)
     session.report_act("ann", ACTION_BET, 10, 400)

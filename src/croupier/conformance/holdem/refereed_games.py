@@ -60,6 +60,9 @@ class RefereedGames:
     def on_response(self, request: SentRequest, response: ReceivedResponse) -> None:
         """Note what a request has changed, and whether it was refused."""
         match request.method, path_segments(request.path):
+            case "POST", ["games", game, "players", player, "acts"] if response.status >= 300:
+                self._refused.add(game)
+                self._note_refused_act(game, player, request.body, response.status)
             case _, ["games", game, *_] if request.method != "GET" and response.status >= 300:
                 self._refused.add(game)
             case "POST", ["games", game, "players", player, "acts"]:
@@ -91,6 +94,12 @@ class RefereedGames:
         if found or not is_readable or referee.is_lost:
             self.forget(game.game_id)
         return found if is_certain else ()
+
+    def _note_refused_act(self, game: Guid, player: Guid, body: bytes, status: int) -> None:
+        """Report an act out of turn to the referee, which may see later that it has folded the hand after all."""
+        referee, act = self._referees.get(game), parse_act("", game, player, body)
+        if referee is not None and isinstance(act, Act) and referee.player_to_act() != player:
+            referee.on_exchange(player, act, status)
 
     def _report(self, game: Guid, player: Guid, request: Act | Join | Leave | RequestRefused) -> None:
         """Report an accepted request to the referee; a game with one that should have been refused is forgotten."""

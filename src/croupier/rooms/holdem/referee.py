@@ -109,6 +109,7 @@ class Referee:
         self._unfollowed: Game | None = None  # the latest game displayed of a hand with such a change
         self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
         self._unseen_bets: list[tuple[int, str]] = []  # places of valid bets since the last right game, with clauses
+        self._refused_seats: set[Seat] = set()  # seats of this hand whose act out of turn was refused
 
     @property
     def seated_players(self) -> frozenset[Guid]:
@@ -202,11 +203,11 @@ class Referee:
         seat = observed.seat_of(player)
         if seat is None or observed.hand.turn != seat:
             self.clause_counts["holdem-4.13"] += 1
-            return (
-                self._report_violation("holdem-4.13", f"{status}", "a refusal: it is not this player's turn")
-                if done
-                else ()
-            )
+            if done:
+                return self._report_violation("holdem-4.13", f"{status}", "a refusal: it is not this player's turn")
+            if seat is not None:
+                self._refused_seats.add(seat)
+            return ()
         invalid_clause = (
             None
             if action == ACTION_FOLD
@@ -281,19 +282,24 @@ class Referee:
         wrong = [violation for violation in violations if violation.clause != NEWCOMERS_CLAUSE]
         if not wrong:
             self._unseen_bets.clear()
-        elif folded := self._find_folded_bets(observed, game, wrong[0]):
+        elif folded := self._find_wrong_folds(observed, game, wrong[0]):
             return [folded]
         return violations
 
-    def _find_folded_bets(self, observed: ObservedHand, game: Game, found: Violation) -> Violation | None:
+    def _find_wrong_folds(self, observed: ObservedHand, game: Game, found: Violation) -> Violation | None:
         """Return what was `found` as a violation of the clause whose valid bets the server has taken for folds.
 
-        These bets are known by the displayed game, which is right if all of them are folds. None if there are none.
+        These bets are known by the displayed game, which is right if all of them are folds. Acts out of turn, which the
+        server has refused, are known in the same way. None if there are none.
         """
         for clause in dict.fromkeys(clause for _, clause in self._unseen_bets):
             folded = observed.with_folds([place for place, own in self._unseen_bets if own == clause])
             if folded is not None and self._is_right(folded, game):
                 return found.replace(clause=clause)
+        for seat in self._refused_seats:
+            folded = observed.with_fold_of(seat)
+            if folded is not None and self._is_right(folded, game):
+                return Violation("holdem-4.13", "a fold by an act out of turn that was refused", "no change by it")
         return None
 
     def _has_ignored_fold(self, observed: ObservedHand, game: Game) -> bool:
@@ -436,7 +442,7 @@ class Referee:
             self.is_lost = True
             assert self.last_game is not None, "a result without a hand"
             is_explained = final_stacks.explaining_clause(found) is not None
-            if not is_explained and (folded := self._find_folded_bets(self.last_game, game, violation)):
+            if not is_explained and (folded := self._find_wrong_folds(self.last_game, game, violation)):
                 violation = folded
             elif not is_explained and self._has_ignored_fold(self.last_game, game):
                 violation = Violation(
@@ -498,6 +504,7 @@ class Referee:
         self._newcomers.clear()
         self.game = self._dealt_hand(table, table[blinds[0]])
         self._unseen_bets.clear()
+        self._refused_seats.clear()
         self._cause_clause = "holdem-6.3"
         if game.cards.board:
             self.is_lost = True

@@ -70,19 +70,26 @@ class ObservedHand:
 
     def with_folds(self, places: Collection[int]) -> "ObservedHand | None":
         """Return the hand with folds in place of these actions; None if the other actions are impossible then."""
-        return self._with_actions(places, "fold", self.board)
+        return self._with_actions(self._replace_actions(places, "fold"), self.board)
 
     def with_check(self, place: int, board: Sequence[Card]) -> "ObservedHand | None":
         """Return the hand with a check in place of an action, and this board; None if the player could not check."""
-        return self._with_actions([place], "bet", board)
+        return self._with_actions(self._replace_actions([place], "bet"), board)
 
-    def _with_actions(self, places: Collection[int], new_kind: str, board: Sequence[Card]) -> "ObservedHand | None":
-        altered = ObservedHand(self.players, self.stacks, self.button, self.stakes)
-        altered.holes, altered.board, altered.left_players = self.holes, [*board], self.left_players
-        altered.actions = [
+    def with_fold_of(self, seat: Seat) -> "ObservedHand | None":
+        """Return the hand with a fold of this seat, in turn or not, at its end; None if it has no hand to fold."""
+        return self._with_actions([*self.actions, ("leave", seat, 0)], self.board)
+
+    def _replace_actions(self, places: Collection[int], new_kind: str) -> list[ObservedAction]:
+        return [
             (new_kind, seat, 0) if place in places else (kind, seat, chips)
             for place, (kind, seat, chips) in enumerate(self.actions)
         ]
+
+    def _with_actions(self, actions: list[ObservedAction], board: Sequence[Card]) -> "ObservedHand | None":
+        altered = ObservedHand(self.players, self.stacks, self.button, self.stakes)
+        altered.holes, altered.board, altered.left_players = self.holes, [*board], self.left_players
+        altered.actions = actions
         try:
             altered.update()
         except IllegalMove:
