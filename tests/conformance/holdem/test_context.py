@@ -44,6 +44,19 @@ def test_an_answer_without_a_player_fails() -> None:
     asyncio.run(main())
 
 
+def test_a_player_who_was_broke_and_leaves_has_no_seat() -> None:
+    async def main() -> None:
+        context, _ = opened(b"")
+        context._track_seats("ann", SentRequest("POST", "/games/g/players/"), ReceivedResponse(201, {}, b'"a"'))
+        leaving = SentRequest("DELETE", "/games/g/players/a")
+        context._track_seats("ann", leaving, ReceivedResponse(403, {}, b""))
+        assert context.has_seat("ann", "g")
+        context._track_seats("ann", leaving, ReceivedResponse(404, {}, b""))
+        assert not context.has_seat("ann", "g")
+
+    asyncio.run(main())
+
+
 def test_players_who_have_left_are_reported_by_name() -> None:
     async def main() -> None:
         context, _ = opened(b"")

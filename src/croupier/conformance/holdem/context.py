@@ -33,6 +33,9 @@ MAX_CALLS_PLAYED_ON: Final = 8
 QUEUED: Final = 202
 """The status of a player who waits for a seat (3.6)."""
 
+NOT_FOUND: Final = 404
+"""The status of the departure of a player who is gone already, as one without chips is (3.13)."""
+
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
 
@@ -117,26 +120,33 @@ class HoldemContext(Exchange):
 
     async def _await_next_hand(self, game: str) -> None:
         """Wait until the next hand is dealt after a request that may have ended one, at a server that pauses then."""
-        if await self._has_turn_or_is_gone(game):
+        if await self._idle_game(game) is None:
             return
         await asyncio.sleep(self.server.settings.pause_seconds)
         for _ in range(MAX_PAUSE_POLLS):
-            seated = {seat.role for seat in self.joined_seats if seat.game == game}
-            if await self._has_turn_or_is_gone(game) or len(seated) < 2:
+            shown = await self._idle_game(game)
+            if shown is None or self._seated_count(shown) < MIN_PLAYERS:
                 break
             await asyncio.sleep(PAUSE_POLL_SECONDS)
         self._last_change_at = self._last_request_at
 
-    async def _has_turn_or_is_gone(self, game: str) -> bool:
-        """Whether it is some player's turn in a game, or there is no such game any more."""
+    async def _idle_game(self, game: str) -> Game | None:
+        """Return a game as it is shown if it is no player's turn; None if it is, or there is no such game any more."""
         response = await self.request(NOBODY, "GET", f"/games/{game}")
         shown = parse_game(response.body, self.dialect).games
-        return not shown or bool(shown[0].turn.player_id)
+        return shown[0] if shown and not shown[0].turn.player_id else None
+
+    def _seated_count(self, shown: Game) -> int:
+        """Return how many sit at a table that is shown, with those who have joined and were never shown there."""
+        joined = {self.user(seat.role).name for seat in self.joined_seats if seat.game == shown.game_id}
+        handles = {player.handle for player in shown.table}
+        return len(handles | joined.difference(self.shown_handles.get(shown.game_id, ())))
 
     def _track_seats(self, role: str, request: SentRequest, response: ReceivedResponse) -> None:
-        """Track users, games and seats from a successful request."""
+        """Track users, games and seats from a successful request, or from a departure of a player who was broke."""
         found = match_target(request.target)
-        if found is None or not 200 <= response.status < 300:
+        is_gone = response.status == NOT_FOUND and request.method == "DELETE"
+        if found is None or not (is_gone or 200 <= response.status < 300):
             return
         if request.method != "GET":
             self._last_change_at = self._last_request_at
