@@ -35,6 +35,14 @@ def test_the_score_of_the_bank_shows_what_it_counts(bank: Bksc, reading: str) ->
     assert (RIGHT in found) == (reading == RIGHT)
 
 
+def test_scores_without_their_half_are_no_figures_that_count_nothing() -> None:
+    game = (DRAW, CARD["4c"], PASS)
+    readings = {"cuts off the half of a score", "counts scr as 0"}
+    assert readings & explaining(*game, Bksc(("re", "5o"), "05.0"), Gain(-100)) == readings
+    other = explaining(*game, Bksc(("re", "so", "5o"), "06.0"), Gain(-100))
+    assert readings & other == {"cuts off the half of a score"}
+
+
 def test_a_client_that_is_over_too_early_has_a_figure_that_counts_too_much() -> None:
     end = [BSTG, Bksc(("7o",), "07.0"), Gain(-100)]
     assert "counts s as 4" in explaining(DRAW, CARD["4c"], DRAW, CARD["so"], *end)

@@ -1,6 +1,6 @@
-"""Wrong values of cards in seven and a half, with which a house may be right in every game that it plays."""
+"""Wrong values and scores in seven and a half, with which a house may be right in every game that it plays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Final
@@ -15,8 +15,11 @@ MAX_FIGURE_HALVES: Final = 24
 """The highest value that is tried: that of a rei that counts twelve."""
 
 
-def _explains(changed: Mapping[str, int], lines: Sequence[DialogueLine]) -> bool:
-    """Whether all answers in a dialogue are right if these cards have other values. No refusal is expected."""
+def _explains(changed: Mapping[str, int], written: Callable[[int], str], lines: Sequence[DialogueLine]) -> bool:
+    """Whether all answers in a dialogue are right if these cards have other values, and scores are written like this.
+
+    No refusal is expected.
+    """
     halves = {**CARD_HALVES, **changed}
     own, bank, bet = 0, 0, 0
     is_over = False
@@ -36,7 +39,7 @@ def _explains(changed: Mapping[str, int], lines: Sequence[DialogueLine]) -> bool
                     return False
             case Bksc(cards, shown):
                 totals = [*accumulate(halves[card] for card in cards)]
-                if is_over != (own > TARGET_HALVES) or not totals or shown != score(totals[-1]):
+                if is_over != (own > TARGET_HALVES) or not totals or shown != written(totals[-1]):
                     return False
                 *before, bank = totals
                 if not is_over and [_stands(each, own) for each in totals] != [False] * len(before) + [True]:
@@ -52,7 +55,12 @@ def _stands(total: int, own: int) -> bool:
 
 
 def _reading(text: str, changed: Mapping[str, int]) -> Reading:
-    return Reading(f"it {text}", "sevenhalf-3.2", partial(_explains, changed))
+    return Reading(f"it {text}", "sevenhalf-3.2", partial(_explains, changed, score))
+
+
+def _whole_score(halves: int) -> str:
+    """The score of a house that cuts off the half."""
+    return score(halves - halves % 2)
 
 
 def _with_ranks(changed: Mapping[str, int]) -> Mapping[str, int]:
@@ -62,6 +70,7 @@ def _with_ranks(changed: Mapping[str, int]) -> Mapping[str, int]:
 
 READINGS: Final = (
     _reading("counts every card rightly", {}),
+    Reading("it cuts off the half of a score", "sevenhalf-5.2", partial(_explains, {}, _whole_score)),
     _reading("counts all copes as 0.5, like the cavalls: both are a c", {card: 1 for card in CARDS if "c" in card}),
     *(
         _reading(f"counts {ranks} as {value / 2:g}", _with_ranks(dict.fromkeys(ranks, value)))
