@@ -20,6 +20,8 @@ from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
 
 PEER = 1
 
+HIT_AN_ACE = (b"PLY", b"BET" + (10).to_bytes(4), b"MOV\0H")
+
 
 def observe(
     name: str, *messages: bytes, settings: Mapping[str, Any] | None = None, exit_status: int = 1
@@ -81,6 +83,20 @@ def test_a_client_that_complains_in_a_game_is_stuck_unless_it_was_refused() -> N
     assert attempt.failure.actual == "the end of the connection (exit status 1)"
     refused = observe(name, b"STRT P_2", b"ACTN CAL", b"FAIL W_A", b"DISC", settings={"coins": 1})
     assert not refused.is_stuck
+
+
+def test_a_goodbye_in_place_of_a_move_does_not_hide_a_failure() -> None:
+    attempt = judge(observe("blackjack/3.2/ace-of-one", *HIT_AN_ACE, b"STP"), None)
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.expected) == ("blackjack-4.6", "MOV H, MOV S, SRD, STP")
+    assert attempt.failure.actual == "the end of the connection (exit status 1)"
+    observation = observe("blackjack/3.2/ace-of-one", *HIT_AN_ACE, b"STP", exit_status=0)
+    assert judge(observation, None).note == "it said goodbye there, in the middle of the game"
+
+
+def test_a_client_with_few_coins_may_say_goodbye_and_fail() -> None:
+    assert observe("blackjack/4.1/balance", b"PLY", b"STP").is_stuck
+    assert not observe("blackjack/7.2/small-purse", b"PLY", b"STP").is_stuck
 
 
 def test_a_wrong_action_after_the_reply_of_the_house_is_no_early_one() -> None:

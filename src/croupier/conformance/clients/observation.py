@@ -57,7 +57,7 @@ class ClientObservation(Struct, frozen=True):
             return False
         if self.case.kind is CaseKind.PLAY and server.was_left_waiting:
             return False  # nobody has to wait for a late answer
-        must_send = bool(server.pending_obligation or self.partial_message)
+        must_send = bool(server.last_decision.clause or self.partial_message)
         if self.has_left:
             return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
         return server.conversation_end is ConversationEnd.SILENCE and must_send
@@ -65,30 +65,53 @@ class ClientObservation(Struct, frozen=True):
     @property
     def _was_refused(self) -> bool:
         """Whether the last message is a refusal of the house, after which a client may give up."""
-        lines = self.lines_before_complaint
+        lines = self.lines_before_farewell
         return bool(lines) and lines[-1].side == HOUSE and _is_refusal(lines[-1])
 
     @property
-    def has_complained(self) -> bool:
-        """Whether the client has reported an error, said goodbye, and failed."""
-        last, goodbyes = self.conversation.lines[-2:], self.test_data.room.final_messages
-        has_said_both = [line.side for line in last] == [CLIENT, CLIENT] and last[1].message in goodbyes
-        return has_said_both and is_error(last[0].message) and bool(self.exit_status) and not self.server.is_ending
+    def has_failed_with_goodbye(self) -> bool:
+        """Whether the client has failed after a goodbye: one after an error, or in place of what it had to send.
+
+        A client with few coins may give up.
+        """
+        if not self._farewell or not self.exit_status or self.server.is_ending:
+            return False
+        decision = self.server.last_decision
+        must_send = bool(decision.clause) and not self._is_waiting(decision)
+        return is_error(self._farewell[0].message) or (must_send and self._has_usual_purse)
 
     @property
-    def lines_before_complaint(self) -> Sequence[DialogueLine]:
-        """The dialogue without the error and the goodbye of a client that has complained."""
-        return self.conversation.lines[:-2] if self.has_complained else self.conversation.lines
+    def _farewell(self) -> Sequence[DialogueLine]:
+        """The end of the dialogue: the goodbye of the client, what follows, and an error right before it."""
+        lines, goodbyes = self.conversation.lines, self.test_data.room.final_messages
+        start = len(lines)
+        while start and lines[start - 1].message in goodbyes:
+            start -= 1
+        if not lines[start:] or lines[start].side == HOUSE:
+            return []
+        has_complained = start and lines[start - 1].side == CLIENT and is_error(lines[start - 1].message)
+        return lines[start - 1 if has_complained else start :]
+
+    @property
+    def lines_before_farewell(self) -> Sequence[DialogueLine]:
+        """The dialogue without the farewell of a client that has failed with it."""
+        lines = self.conversation.lines
+        return lines[: len(lines) - len(self._farewell)] if self.has_failed_with_goodbye else lines
+
+    @property
+    def messages_since_state(self) -> int:
+        """How many messages followed the state of the case, without the goodbye of a client that has failed with it."""
+        return self.server.messages_since_state - self.has_failed_with_goodbye
 
     @property
     def has_left(self) -> bool:
         """Whether the client has ended the conversation, other than by a goodbye in good order."""
-        return self.server.conversation_end is ConversationEnd.CLIENT or self.has_complained
+        return self.server.conversation_end is ConversationEnd.CLIENT or self.has_failed_with_goodbye
 
     @property
     def has_crashed(self) -> bool:
         """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
-        return bool(self.exit_status) and (self.has_complained or not self.server.is_closing)
+        return bool(self.exit_status) and (self.has_failed_with_goodbye or not self.server.is_closing)
 
     @property
     def is_killed(self) -> bool:
@@ -111,7 +134,11 @@ class ClientObservation(Struct, frozen=True):
     @property
     def has_left_early(self) -> bool:
         """Whether a client has left, or failed, where it may only do so if it has a reason of its own."""
-        return self.has_broken_off or (self._is_varied and (self.has_given_up or self.server.was_left_waiting))
+        return (
+            self.has_broken_off
+            or self.has_failed_with_goodbye
+            or (self._is_varied and (self.has_given_up or self.server.was_left_waiting))
+        )
 
     @property
     def has_broken_off(self) -> bool:
@@ -120,11 +147,11 @@ class ClientObservation(Struct, frozen=True):
         Whether it should have gone on shows in a baseline with one more game. A client with few coins may give up.
         """
         server = self.server
-        is_between_games = server.referee.finished_count > 0 and not server.pending_obligation
+        is_between_games = server.referee.finished_count > 0 and not server.last_decision.clause
         has_left_there = (
             self.has_left
             and server.has_reached_state
-            and server.messages_since_state == self.has_complained
+            and not self.messages_since_state
             and (server.fault, server.house_fault) == (None, None)
         )
         return (

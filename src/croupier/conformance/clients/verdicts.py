@@ -295,11 +295,11 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         and (
             case.kind is CaseKind.VARIATION
             or case.transcript_steps is not None
-            or (case.state.demands_answer and server.has_reached_state and not server.messages_since_state)
+            or (case.state.demands_answer and server.has_reached_state and not observation.messages_since_state)
         )
     ):
         return case.clause
-    return server.pending_obligation or case.clause
+    return server.last_decision.clause or case.clause
 
 
 def _was_left_in_pieces(observation: ClientObservation, baseline: ClientObservation) -> bool:
@@ -317,7 +317,7 @@ def _before_goodbye(observation: ClientObservation) -> Conversation:
 
 def _lines_before_goodbye(observation: ClientObservation) -> Sequence[DialogueLine]:
     """The lines until the house ended the conversation."""
-    lines = list(observation.lines_before_complaint)
+    lines = list(observation.lines_before_farewell)
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
