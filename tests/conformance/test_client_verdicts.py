@@ -9,7 +9,7 @@ import pytest
 from croupier.conformance.clients.evidence import last_position
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import ClientTimeouts
-from croupier.conformance.clients.test_server import HouseTestServer
+from croupier.conformance.clients.test_server import MAX_MESSAGES, HouseTestServer
 from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.responders import LiveResponder
@@ -97,6 +97,14 @@ def test_a_goodbye_in_place_of_a_move_does_not_hide_a_failure() -> None:
 def test_a_client_with_few_coins_may_say_goodbye_and_fail() -> None:
     assert observe("blackjack/4.1/balance", b"PLY", b"STP").is_stuck
     assert not observe("blackjack/7.2/small-purse", b"PLY", b"STP").is_stuck
+
+
+def test_a_client_that_repeats_forever_what_is_refused_has_not_gone_on() -> None:
+    name, settings = "kuhn/7.3/no-coin-for-a-call", {"bot": "script:BET"}
+    attempt = judge(observe(name, b"STRT P_2", *[b"ACTN CAL"] * MAX_MESSAGES, settings=settings), None)
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.expected) == ("kuhn-7.3", "ACTN FLD, DISC")
+    assert attempt.failure.actual == "ACTN CAL again and again"
 
 
 def test_a_wrong_action_after_the_reply_of_the_house_is_no_early_one() -> None:

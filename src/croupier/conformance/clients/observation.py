@@ -60,7 +60,7 @@ class ClientObservation(Struct, frozen=True):
         must_send = bool(server.last_decision.clause or self.partial_message)
         if self.has_left:
             return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
-        return server.conversation_end is ConversationEnd.SILENCE and must_send
+        return server.conversation_end in {ConversationEnd.SILENCE, ConversationEnd.ENDLESS} and must_send
 
     @property
     def _was_refused(self) -> bool:

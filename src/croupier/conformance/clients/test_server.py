@@ -46,6 +46,8 @@ class ConversationEnd(Enum):
     """The client closed."""
     SILENCE = auto()
     """The client was silent, although it had to act or nothing was left to do."""
+    ENDLESS = auto()
+    """The client repeated what the house refused."""
     HOUSE = auto()
     """The house said goodbye, or closed."""
 
@@ -285,6 +287,8 @@ class HouseTestServer:
         if self.house_fault is not None:
             return []
         if len(self.conversation.lines) > MAX_MESSAGES:
+            self.pending = self._decision
+            self.conversation_end = ConversationEnd.ENDLESS
             return self._finish(now)
         if self._responder.is_over or (not self._responder.deviation and self._setup.is_reached(self.conversation)):
             if not self.has_reached_state:

@@ -269,11 +269,12 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
             observation, *((Outcome.PASS,) if case.state.may_rest else (Outcome.CHOICE, note))
         )
     before = _before_goodbye(observation)
-    legal = ", ".join(map(str, before.referee.legal)) or "the end, or another game"
+    refused = _last_line(observation) if server.conversation_end is ConversationEnd.ENDLESS else None
+    legal = [str(message) for message in before.referee.legal if refused is None or message != refused.message]
     return _failed(
         observation,
         _broken_obligation(observation, baseline),
-        legal,
+        ", ".join(legal) or "the end, or another game",
         _describe_silence(observation),
         got=observation.partial_message,
         kind=_kind_of_silence(observation),
@@ -289,6 +290,8 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         return test_data.clause(MESSAGE_SECTION)
     if observation.is_idle and (clause := test_data.idle_obligation(server.referee)):
         return clause
+    if server.conversation_end is ConversationEnd.ENDLESS and server.has_reached_state:
+        return case.clause
     if (
         baseline is not None
         and (_has_met(observation, baseline, server.last_decision) or _was_left_in_pieces(observation, baseline))
@@ -325,14 +328,17 @@ def _lines_before_goodbye(observation: ClientObservation) -> Sequence[DialogueLi
 
 
 def _kind_of_silence(observation: ClientObservation) -> FoundKind:
-    is_silent = observation.server.conversation_end is ConversationEnd.SILENCE
-    return FoundKind.SILENCE if is_silent else FoundKind.CLOSED
+    kinds = {ConversationEnd.SILENCE: FoundKind.SILENCE, ConversationEnd.ENDLESS: FoundKind.MESSAGE}
+    return kinds.get(observation.server.conversation_end, FoundKind.CLOSED)
 
 
 def _describe_silence(observation: ClientObservation) -> str:
     """What was observed in the place of a message."""
     if observation.has_left:
         return f"the end of the connection{_exit_suffix(observation)}"
+    line = _last_line(observation)
+    if observation.server.conversation_end is ConversationEnd.ENDLESS and line is not None:
+        return f"{line.message} again and again"
     after = f" after {_text(observation.partial_message)}" if observation.partial_message else ""
     return f"nothing{after} within {observation.seconds:g} seconds{_exit_suffix(observation)}"
 
