@@ -57,7 +57,7 @@ class ClientObservation(Struct, frozen=True):
             return False
         if self.case.kind is CaseKind.PLAY and server.was_left_waiting:
             return False  # nobody has to wait for a late answer
-        must_send = bool(server.last_decision.clause or self.partial_message)
+        must_send = bool(self.obligation or self.partial_message)
         if self.has_left:
             return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
         return server.conversation_end in {ConversationEnd.SILENCE, ConversationEnd.ENDLESS} and must_send
@@ -70,15 +70,16 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def has_failed_with_goodbye(self) -> bool:
-        """Whether the client has failed after a goodbye: one after an error, or in place of what it had to send.
-
-        A client with few coins may give up.
-        """
+        """Whether the client has failed after its goodbye. One with few coins, or that has to wait, may give up."""
         if not self._farewell or not self.exit_status or self.server.is_ending:
             return False
-        decision = self.server.last_decision
-        must_send = bool(decision.clause) and not self._is_waiting(decision)
-        return is_error(self._farewell[0].message) or (must_send and self._has_usual_purse)
+        may_give_up = not self._has_usual_purse or self._is_waiting(self.server.last_decision)
+        return self.has_complained or not may_give_up
+
+    @property
+    def has_complained(self) -> bool:
+        """Whether the client has reported an error right before its goodbye at the end of the dialogue."""
+        return bool(self._farewell) and is_error(self._farewell[0].message)
 
     @property
     def _farewell(self) -> Sequence[DialogueLine]:
@@ -97,6 +98,18 @@ class ClientObservation(Struct, frozen=True):
         """The dialogue without the farewell of a client that has failed with it."""
         lines = self.conversation.lines
         return lines[: len(lines) - len(self._farewell)] if self.has_failed_with_goodbye else lines
+
+    @property
+    def obligation(self) -> str:
+        """The clause by which the client had to send something at its end, empty if it had not.
+
+        If it has said goodbye, it had to send something in a game only.
+        """
+        if not self.has_failed_with_goodbye:
+            return self.server.last_decision.clause
+        before = self.conversation.start_again().replay(self.lines_before_farewell)
+        must_act = before.referee.game is not None and before.referee.pending is None
+        return self.test_data.obligation(before) if must_act else ""
 
     @property
     def messages_since_state(self) -> int:
@@ -147,7 +160,7 @@ class ClientObservation(Struct, frozen=True):
         Whether it should have gone on shows in a baseline with one more game. A client with few coins may give up.
         """
         server = self.server
-        is_between_games = server.referee.finished_count > 0 and not server.last_decision.clause
+        is_between_games = server.referee.finished_count > 0 and not self.obligation
         has_left_there = (
             self.has_left
             and server.has_reached_state

@@ -86,7 +86,9 @@ def _goes_on_after(baseline: ClientObservation, games: int) -> bool:
 
 
 def _broke_off(observation: ClientObservation) -> Attempt:
-    """The result of a client that fails between two games where it otherwise goes on."""
+    """The result of a client that fails between two games where it otherwise goes on; it may say goodbye there."""
+    if observation.has_failed_with_goodbye and not observation.has_complained:
+        return _result(observation, Outcome.CHOICE, f"it said goodbye there, and failed{_exit_suffix(observation)}")
     found = f"the end of the connection{_exit_suffix(observation)}"
     return _has_not_taken(observation, "another game, as without this", found)
 
@@ -302,7 +304,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         )
     ):
         return case.clause
-    return server.last_decision.clause or case.clause
+    return observation.obligation or case.clause
 
 
 def _was_left_in_pieces(observation: ClientObservation, baseline: ClientObservation) -> bool:
