@@ -45,6 +45,7 @@ QUICK = (
     ("sevenhalf_server", "ante-acknowledged", "sevenhalf/4.4"),
     ("sevenhalf_server", "erro-answered", "sevenhalf/6.6/erro-from-the-client-at-start"),
     ("blackjack_server", "surrender-rounds-up", "blackjack/5.3"),
+    ("sevenhalf_server", "ante-kept-in-starting-bet", "sevenhalf/7.1/no-ante-of-the-last-game"),
     ("sevenhalf_server", "closes-after-gain", "sevenhalf/4.10"),
     ("blackjack_server", "bet-zero-accepted", "blackjack/6.5"),
     ("blackjack_server", "bet-little-endian", "blackjack/4.1"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import accumulate
 from random import Random
 from typing import Final
 
@@ -36,6 +37,10 @@ ANTE_OF_TEN: Final = Ante(10)
 
 MIN_COMPARED_RAISES: Final = 5
 """A house that accepts one ANTE this often, and refuses two of the same sum as often, does not refuse the sum."""
+
+
+ANTES_OF_GAMES: Final = (7, 13, 1, 29)
+"""No starting bet that changes from game to game grows by just these amounts."""
 
 
 def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
@@ -164,6 +169,27 @@ def raise_at_best(context: ScenarioContext) -> ClientScript:
     return "seven and a half came too rarely"
 
 
+def raise_in_each_game(context: ScenarioContext) -> ClientScript:
+    """Check that the antes of a game do not stay in the starting bet, which would grow by each of them."""
+    bets: list[int] = []
+    for coins in ANTES_OF_GAMES:
+        start = len(context.conversation.lines)
+        for message in (STRT, DRAW, Ante(coins), DRAW):
+            yield context.encoded(message)
+        if context.referee.game is not None:
+            yield context.encoded(PASS)
+        answers = [line.message for line in context.conversation.lines[start:]]
+        if any(isinstance(message, Erro) for message in answers):
+            return "the house has refused an ANTE"
+        bets += [message.coins for message in answers if isinstance(message, Stbt)]
+    first, *_, last = bets
+    if bets == [*accumulate((first, *ANTES_OF_GAMES[:-1]))]:
+        raise Violation(
+            "sevenhalf-7.1", f"STBT {last}, as much more as the antes", f"STBT {first}, as in the first game"
+        )
+    return None
+
+
 def pass_twice(context: ScenarioContext) -> ClientScript:
     """Pass twice after a game in which the client was over: only one PASS may be discarded without an answer."""
     missed = yield from go_to_state(context, OVER)
@@ -211,6 +237,9 @@ ROOM_CASES: Final = (
         send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),
     ),
     _case("4.4", "two-antes", "What is allowed in one ANTE is allowed in two", compare_raises),
+    _case(
+        "7.1", "no-ante-of-the-last-game", "The antes of a game are not in the next starting bet", raise_in_each_game
+    ),
     _case("4.3", "ante-with-the-best", "What is allowed as an ANTE is allowed at seven and a half", raise_at_best),
     _case(
         "7.6",
