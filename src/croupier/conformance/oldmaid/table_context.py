@@ -225,11 +225,11 @@ class TableContext:
                         f"it takes {min_players} players, and the table plays with {len(driven_game.players)}"
                     )
         except Failed as failed:
-            if failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
-                failed.amend(clause="oldmaid-3.9", cause=ONE_PER_HOST)
-            elif failed.failure.clause == REFUSED_JOIN_CLAUSE and self.table.open_games:
+            if failed.failure.clause == REFUSED_JOIN_CLAUSE and self.table.open_games:
                 failed.amend(clause=MANY_GAMES_CLAUSE)
                 self.table.plays_one_game = True
+            elif failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
+                failed.amend(clause="oldmaid-3.9", cause=ONE_PER_HOST)
             elif not failed.failure.cause:  # a dialect shows in every case, and is then undone
                 self.table.no_game_reason = str(failed)
             raise
