@@ -108,6 +108,16 @@ def test_a_goodbye_right_after_a_fold_is_one_between_two_games() -> None:
     assert judge(observe("kuhn/3.1/king", *fold, settings={"bot": "script:BET"}), None).outcome is not Outcome.FAIL
 
 
+def test_a_goodbye_after_varied_messages_is_judged_by_the_baseline() -> None:
+    name, settings = "kuhn/2.3/lower-case", {"bot": "script:CHK"}
+    game = (b"STRT P_2", b"ACTN CHK")
+    left = observe(name, *game[:1], b"DISC", settings=settings)
+    assert judge(left, None).outcome is not Outcome.FAIL
+    attempt = judge(left, observe(name, *game, *game, settings=settings))
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.actual) == ("kuhn-2.3", "DISC")
+
+
 def test_a_client_with_few_coins_may_say_goodbye_and_fail() -> None:
     assert observe("blackjack/4.2/dealt", *HIT_AN_ACE[:2], b"STP").is_stuck
     assert not observe("blackjack/7.2/small-purse", b"PLY", b"BET\0\0\0\x01", b"STP").is_stuck

@@ -70,11 +70,17 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def has_failed_with_goodbye(self) -> bool:
-        """Whether the client has failed after its goodbye. One with few coins, or that has to wait, may give up."""
+        """Whether the client has failed after its goodbye.
+
+        A client with few coins may give up, and so may one that has to wait. Where the house varies its messages, only
+        the baseline shows why a client says goodbye.
+        """
         if not self._farewell or not self.exit_status or self.server.is_ending:
             return False
-        may_give_up = not self._has_usual_purse or self._is_waiting(self.server.last_decision)
-        return self.has_complained or not may_give_up
+        if self.has_complained:
+            return True
+        is_waiting = self._is_waiting(self.server.last_decision)
+        return self._has_usual_purse and not self._is_varied and not is_waiting
 
     @property
     def has_complained(self) -> bool:
