@@ -65,7 +65,7 @@ class ClientObservation(Struct, frozen=True):
     @property
     def _was_refused(self) -> bool:
         """Whether the last message is a refusal of the house, after which a client may give up."""
-        lines = self.lines_before_farewell
+        lines = self.lines_before_own_goodbye
         return bool(lines) and lines[-1].side == HOUSE and _is_refusal(lines[-1])
 
     @property
@@ -75,7 +75,7 @@ class ClientObservation(Struct, frozen=True):
         A client with few coins may give up, and so may one that has to wait. Where the house varies its messages, only
         the baseline shows why a client says goodbye.
         """
-        if not self._farewell or not self.exit_status or self.server.is_ending:
+        if not self._own_goodbye or not self.exit_status or self.server.is_ending:
             return False
         if self.has_complained:
             return True
@@ -85,10 +85,10 @@ class ClientObservation(Struct, frozen=True):
     @property
     def has_complained(self) -> bool:
         """Whether the client has reported an error right before its goodbye at the end of the dialogue."""
-        return bool(self._farewell) and is_error(self._farewell[0].message)
+        return bool(self._own_goodbye) and is_error(self._own_goodbye[0].message)
 
     @property
-    def _farewell(self) -> Sequence[DialogueLine]:
+    def _own_goodbye(self) -> Sequence[DialogueLine]:
         """The end of the dialogue: the goodbye of the client, what follows, and an error right before it."""
         lines, goodbyes = self.conversation.lines, self.test_data.room.final_messages
         start = len(lines)
@@ -100,10 +100,10 @@ class ClientObservation(Struct, frozen=True):
         return lines[start - 1 if has_complained else start :]
 
     @property
-    def lines_before_farewell(self) -> Sequence[DialogueLine]:
-        """The dialogue without the farewell of a client that has failed with it."""
+    def lines_before_own_goodbye(self) -> Sequence[DialogueLine]:
+        """The dialogue without the goodbye of a client that has failed with it."""
         lines = self.conversation.lines
-        return lines[: len(lines) - len(self._farewell)] if self.has_failed_with_goodbye else lines
+        return lines[: len(lines) - len(self._own_goodbye)] if self.has_failed_with_goodbye else lines
 
     @property
     def obligation(self) -> str:
@@ -113,7 +113,7 @@ class ClientObservation(Struct, frozen=True):
         """
         if not self.has_failed_with_goodbye:
             return self.server.last_decision.clause
-        before = self.conversation.start_again().replay(self.lines_before_farewell)
+        before = self.conversation.start_again().replay(self.lines_before_own_goodbye)
         must_act = before.referee.game is not None and before.referee.pending is None
         return self.test_data.obligation(before) if must_act else ""
 

@@ -322,7 +322,7 @@ def _before_goodbye(observation: ClientObservation) -> Conversation:
 
 def _lines_before_goodbye(observation: ClientObservation) -> Sequence[DialogueLine]:
     """The lines until the house ended the conversation."""
-    lines = list(observation.lines_before_farewell)
+    lines = list(observation.lines_before_own_goodbye)
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
