@@ -68,7 +68,7 @@ class Evidence:
 
     def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
         """Record a conversation. `has_failed`: the client has not gone on at its end."""
-        fault, lines = observation.server.fault, observation.lines_before_own_goodbye
+        fault, lines = observation.server.fault, observation.lines_before_complaint
         judged = lines if fault is None else lines[: fault.sent_index]
         for is_last, position in _read_positions(observation, judged):
             if not is_last:
@@ -180,7 +180,7 @@ def _position(states: Iterable[ClientTestState], conversation: Conversation, rep
 
 def last_position(observation: ClientObservation) -> Position | None:
     """Return where the client failed to go on, None if it had sent something itself and had to wait for nothing."""
-    positions = _read_positions(observation, observation.lines_before_own_goodbye)
+    positions = _read_positions(observation, observation.lines_before_complaint)
     return next((position for is_last, position in positions if is_last), None)
 
 

@@ -57,7 +57,7 @@ class ClientObservation(Struct, frozen=True):
             return False
         if self.case.kind is CaseKind.PLAY and server.was_left_waiting:
             return False  # nobody has to wait for a late answer
-        must_send = bool(self.obligation or self.partial_message)
+        must_send = bool(server.pending_obligation or self.partial_message)
         if self.has_left:
             return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
         return server.conversation_end in {ConversationEnd.SILENCE, ConversationEnd.ENDLESS} and must_send
@@ -65,72 +65,30 @@ class ClientObservation(Struct, frozen=True):
     @property
     def _was_refused(self) -> bool:
         """Whether the last message is a refusal of the house, after which a client may give up."""
-        lines = self.lines_before_own_goodbye
+        lines = self.lines_before_complaint
         return bool(lines) and lines[-1].side == HOUSE and _is_refusal(lines[-1])
 
     @property
-    def has_failed_with_goodbye(self) -> bool:
-        """Whether the client has failed after its goodbye.
-
-        A client with few coins may give up, and so may one that has to wait. Where the house varies its messages, only
-        the baseline shows why a client says goodbye.
-        """
-        if not self._own_goodbye or not self.exit_status or self.server.is_ending:
-            return False
-        if self.has_complained:
-            return True
-        is_waiting = self._is_waiting(self.server.last_decision)
-        return self._has_usual_purse and not self._is_varied and not is_waiting
-
-    @property
     def has_complained(self) -> bool:
-        """Whether the client has reported an error right before its goodbye at the end of the dialogue."""
-        return bool(self._own_goodbye) and is_error(self._own_goodbye[0].message)
+        """Whether the client has reported an error, said goodbye, and failed."""
+        last, goodbyes = self.conversation.lines[-2:], self.test_data.room.final_messages
+        has_said_both = [line.side for line in last] == [CLIENT, CLIENT] and last[1].message in goodbyes
+        return has_said_both and is_error(last[0].message) and bool(self.exit_status) and not self.server.is_ending
 
     @property
-    def _own_goodbye(self) -> Sequence[DialogueLine]:
-        """The end of the dialogue: the goodbye of the client, what follows, and an error right before it."""
-        lines, goodbyes = self.conversation.lines, self.test_data.room.final_messages
-        start = len(lines)
-        while start and lines[start - 1].message in goodbyes:
-            start -= 1
-        if not lines[start:] or lines[start].side == HOUSE:
-            return []
-        has_complained = start and lines[start - 1].side == CLIENT and is_error(lines[start - 1].message)
-        return lines[start - 1 if has_complained else start :]
-
-    @property
-    def lines_before_own_goodbye(self) -> Sequence[DialogueLine]:
-        """The dialogue without the goodbye of a client that has failed with it."""
-        lines = self.conversation.lines
-        return lines[: len(lines) - len(self._own_goodbye)] if self.has_failed_with_goodbye else lines
-
-    @property
-    def obligation(self) -> str:
-        """The clause by which the client had to send something at its end, empty if it had not.
-
-        If it has said goodbye, it had to send something in a game only.
-        """
-        if not self.has_failed_with_goodbye:
-            return self.server.last_decision.clause
-        before = self.conversation.start_again().replay(self.lines_before_own_goodbye)
-        must_act = before.referee.game is not None and before.referee.pending is None
-        return self.test_data.obligation(before) if must_act else ""
-
-    @property
-    def messages_since_state(self) -> int:
-        """How many messages followed the state of the case, without the goodbye of a client that has failed with it."""
-        return self.server.messages_since_state - self.has_failed_with_goodbye
+    def lines_before_complaint(self) -> Sequence[DialogueLine]:
+        """The dialogue without the error and the goodbye of a client that has complained."""
+        return self.conversation.lines[:-2] if self.has_complained else self.conversation.lines
 
     @property
     def has_left(self) -> bool:
         """Whether the client has ended the conversation, other than by a goodbye in good order."""
-        return self.server.conversation_end is ConversationEnd.CLIENT or self.has_failed_with_goodbye
+        return self.server.conversation_end is ConversationEnd.CLIENT or self.has_complained
 
     @property
     def has_crashed(self) -> bool:
         """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
-        return bool(self.exit_status) and (self.has_failed_with_goodbye or not self.server.is_closing)
+        return bool(self.exit_status) and (self.has_complained or not self.server.is_closing)
 
     @property
     def is_killed(self) -> bool:
@@ -153,11 +111,7 @@ class ClientObservation(Struct, frozen=True):
     @property
     def has_left_early(self) -> bool:
         """Whether a client has left, or failed, where it may only do so if it has a reason of its own."""
-        return (
-            self.has_broken_off
-            or self.has_failed_with_goodbye
-            or (self._is_varied and (self.has_given_up or self.server.was_left_waiting))
-        )
+        return self.has_broken_off or (self._is_varied and (self.has_given_up or self.server.was_left_waiting))
 
     @property
     def has_broken_off(self) -> bool:
@@ -166,11 +120,11 @@ class ClientObservation(Struct, frozen=True):
         Whether it should have gone on shows in a baseline with one more game. A client with few coins may give up.
         """
         server = self.server
-        is_between_games = server.referee.finished_count > 0 and not self.obligation
+        is_between_games = server.referee.finished_count > 0 and not server.pending_obligation
         has_left_there = (
             self.has_left
             and server.has_reached_state
-            and not self.messages_since_state
+            and server.messages_since_state == self.has_complained
             and (server.fault, server.house_fault) == (None, None)
         )
         return (

@@ -86,9 +86,7 @@ def _goes_on_after(baseline: ClientObservation, games: int) -> bool:
 
 
 def _broke_off(observation: ClientObservation) -> Attempt:
-    """The result of a client that fails between two games where it otherwise goes on; it may say goodbye there."""
-    if observation.has_failed_with_goodbye and not observation.has_complained:
-        return _result(observation, Outcome.CHOICE, f"it said goodbye there, and failed{_exit_suffix(observation)}")
+    """The result of a client that fails between two games where it otherwise goes on."""
     found = f"the end of the connection{_exit_suffix(observation)}"
     return _has_not_taken(observation, "another game, as without this", found)
 
@@ -300,11 +298,11 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         and (
             case.kind is CaseKind.VARIATION
             or case.transcript_steps is not None
-            or (case.state.demands_answer and server.has_reached_state and not observation.messages_since_state)
+            or (case.state.demands_answer and server.has_reached_state and not server.messages_since_state)
         )
     ):
         return case.clause
-    return observation.obligation or case.clause
+    return server.pending_obligation or case.clause
 
 
 def _was_left_in_pieces(observation: ClientObservation, baseline: ClientObservation) -> bool:
@@ -322,7 +320,7 @@ def _before_goodbye(observation: ClientObservation) -> Conversation:
 
 def _lines_before_goodbye(observation: ClientObservation) -> Sequence[DialogueLine]:
     """The lines until the house ended the conversation."""
-    lines = list(observation.lines_before_own_goodbye)
+    lines = list(observation.lines_before_complaint)
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
