@@ -174,6 +174,16 @@ def test_a_client_that_does_not_connect_again_is_not_waited_for_any_longer() -> 
     assert connections.finished.is_set()
 
 
+def test_a_client_that_connects_while_it_is_stopped_has_not_connected() -> None:
+    connections = ClientConnections(
+        lambda _: ClientFixture(played(2), joins=False).stand, reconnect_seconds=1.0, max_connections=3
+    )
+    connections.finished.set()
+    assert connections.on(Joined(1), 0.0) == [Drop(1)]
+    assert connections.on(Left(1, "closed"), 0.0) == []
+    assert not connections.server.has_connected
+
+
 def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
     guest = ClientFixture(
         HouseSetup(is_reached=lambda _: False, delivery=Delivery(max_piece_bytes=3, delay_seconds=0.01))

@@ -359,11 +359,16 @@ def _with_setup(case: HouseClientCase, **changes: Any) -> HouseClientCase:
 
 
 async def _watch(connections: ClientConnections, program: ProgramUnderTest, seconds: float) -> None:
-    """Wait until there is nothing more to observe; a program that does not connect gets at most `seconds`."""
+    """Wait until there is nothing more to observe; a program that does not connect gets at most `seconds`.
+
+    It may connect while it is stopped, which comes too late.
+    """
     done = await wait_first(program.wait_ended(ENDLESS_SECONDS), connections.finished.wait(), seconds=seconds)
     if not done and connections.server.has_connected:
         await wait_first(program.wait_ended(ENDLESS_SECONDS), connections.finished.wait())
-    if connections.server.has_connected and not connections.finished.is_set():
+    if not connections.server.has_connected:
+        connections.finished.set()
+    elif not connections.finished.is_set():
         await wait_set(connections.closed, EOF_TIMEOUT_SECONDS)
 
 

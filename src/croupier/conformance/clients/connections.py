@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from croupier.conformance.clients.test_server import HouseTestServer
-from croupier.core.session import Effect, Event, Joined, TimedOut
+from croupier.core.session import Drop, Effect, Event, Joined, TimedOut
 
 
 class ClientConnections:
@@ -13,7 +13,7 @@ class ClientConnections:
     See `Session`. `server` has the connection to be judged: the last one in which the client has sent a message.
     `new_server` returns the test server for a connection, which is counted from 0. A client that has left may take
     `reconnect_seconds` to connect again, and may do so until it has `max_connections`. `closed` is set while no
-    connection is observed, `finished` when no further one is expected.
+    connection is observed, `finished` when no further one is expected; the next one is closed at once then.
     """
 
     def __init__(
@@ -39,6 +39,8 @@ class ClientConnections:
 
     def on(self, event: Event[bytes], now: float) -> list[Effect[bytes]]:
         """Process an event; return its effects."""
+        if isinstance(event, Joined) and self.finished.is_set():
+            return [Drop(event.peer)]
         current = self._servers[-1]
         if isinstance(event, TimedOut) and self._reconnect_deadline is not None:
             self._reconnect_deadline = None
