@@ -225,7 +225,7 @@ class TableContext:
                         f"it takes {min_players} players, and the table plays with {len(driven_game.players)}"
                     )
         except Failed as failed:
-            if failed.failure.clause == REFUSED_JOIN_CLAUSE and self.table.open_games:
+            if failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._has_refused_for_others():
                 failed.amend(clause=MANY_GAMES_CLAUSE)
                 self.table.plays_one_game = True
             elif failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
@@ -235,6 +235,11 @@ class TableContext:
             raise
         self.table.no_game_reason = "others join as well"
         raise NotReached(f"no game begins: {self.table.no_game_reason}")
+
+    async def _has_refused_for_others(self) -> bool:
+        """Whether a join was refused because others play: they do, or did a moment ago, and the next join waits."""
+        has_played = bool(self.table.nicks_in_games)
+        return self.table.open_games > 0 or (has_played and not await self._refuses_another_nick())
 
     async def _is_welcome_from_elsewhere(self) -> bool:
         """Whether a join from another loopback address waits, after one has been refused beside players that wait.
