@@ -460,7 +460,7 @@ class FixedButton(Table):
     @override
     def _start_hand(self, dealt: list[Participant]) -> None:
         self.seats._button = -1
-        self.seats._big_blind = None
+        self.seats.big_blind = None
         super()._start_hand(dealt)
 
 
@@ -484,7 +484,7 @@ class BackwardButton(Seats):
     def pass_button(self, dealt: Sequence[Participant]) -> Seat:
         chairs = [participant.chair for participant in dealt if participant.chair is not None]
         button = next((seat for seat in range(len(chairs) - 1, -1, -1) if chairs[seat] < self._button), len(chairs) - 1)
-        self._button, self._big_blind = chairs[button], None
+        self._button, self.big_blind = chairs[button], None
         return button
 
 
@@ -522,7 +522,7 @@ class SkippingButton(BackwardButton):
     @override
     def pass_button(self, dealt: Sequence[Participant]) -> Seat:
         Seats.pass_button(self, dealt)
-        self._big_blind = None
+        self.big_blind = None
         return Seats.pass_button(self, dealt)
 
 

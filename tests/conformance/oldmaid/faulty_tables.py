@@ -10,6 +10,7 @@ from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, deriv
 from croupier.core.errors import Violation
 from croupier.core.session import Address, Drop, Effect, Event, Left, Received, Send
 from croupier.rooms.oldmaid.cards import JOKER
+from croupier.rooms.oldmaid.house import Effects as HouseEffects
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.table.lobby import LobbyClient, TableLobby
@@ -336,7 +337,7 @@ class RefusesLastPair(House):
     """Refuses every discard when the game is over; this is no fault."""
 
     @override
-    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> Effects:
+    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> HouseEffects:
         if isinstance(message, Discard) and client.game is not None and client.game.is_over:
             return [Send(client.peer, Reply("error", "the game is over"))]
         return super()._handle_message(client, message, now)
@@ -346,7 +347,7 @@ class PlaysOneGame(House):
     """Refuses a join as long as a game is running."""
 
     @override
-    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> Effects:
+    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> HouseEffects:
         if isinstance(message, Join) and not all(game.is_over for game in self.games):
             return [Send(client.peer, Reply("error", "a game is running"))]
         return super()._handle_message(client, message, now)
