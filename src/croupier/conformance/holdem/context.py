@@ -34,7 +34,7 @@ QUEUED: Final = 202
 """The status of a player who waits for a seat (3.6)."""
 
 NOT_FOUND: Final = 404
-"""The status of the departure of a player who is gone already, as one without chips is (3.13)."""
+"""The status when a player leaves who is no longer in the game; a player without chips is removed (3.13)."""
 
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
@@ -143,7 +143,7 @@ class HoldemContext(Exchange):
         return len(handles | joined.difference(self.shown_handles.get(shown.game_id, ())))
 
     def _track_seats(self, role: str, request: SentRequest, response: ReceivedResponse) -> None:
-        """Track users, games and seats from a successful request, or from a departure of a player who was broke."""
+        """Track users, games and seats from a successful request, or from a DELETE for a player without chips."""
         found = match_target(request.target)
         is_gone = response.status == NOT_FOUND and request.method == "DELETE"
         if found is None or not (is_gone or 200 <= response.status < 300):
