@@ -4,7 +4,9 @@ import asyncio
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import islice
+from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -15,6 +17,7 @@ from croupier.arena.tally import Tally
 from croupier.clients.contestants import parse_contestant
 from croupier.core.bot_files import BotFile
 from croupier.net.addresses import parse_address
+from croupier.net.stop_signals import interrupted_once
 from croupier.rooms import find_room
 
 if TYPE_CHECKING:
@@ -60,6 +63,8 @@ class ClusterRunner:
         self._fastest = BATCH_SECONDS
         self._threads = 0
         self._seen_workers = self._looked = monotonic()
+        self._interrupted = Event()
+        self._ending = ExitStack()
         self._client = self._connect()
         try:
             self._check_versions()
@@ -69,13 +74,18 @@ class ClusterRunner:
             raise
 
     def __enter__(self) -> Self:
+        self._ending.enter_context(interrupted_once(self._interrupted.set))
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._client.close(CONNECT_TIMEOUT_SECONDS)  # the scheduler drops what no client waits for
+        with self._ending:
+            self._client.close(CONNECT_TIMEOUT_SECONDS)  # the scheduler drops what no client waits for
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """See `Runner`. Raises ClusterError if the cluster cannot go on."""
+        """See `Runner`. Raises ClusterError if the cluster cannot go on, and KeyboardInterrupt after Ctrl-C.
+
+        Ctrl-C is noted, and raised here: Dask's finalizers, which run at any moment, would swallow the exception.
+        """
         remaining = iter(jobs)
         pending: set[Future] = set()
         while True:
@@ -92,6 +102,8 @@ class ClusterRunner:
                     pending.remove(future)
                     self._fastest = min(self._fastest, played.seconds / max(1, len(played.tallies)))
                     yield from played.tallies
+            if self._interrupted.is_set():
+                raise KeyboardInterrupt
             if monotonic() - self._looked > POLL_SECONDS:
                 self._look()
 

@@ -1,6 +1,5 @@
 """`croupier load`: put a server under load, and measure how long its answers take."""
 
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -18,6 +17,7 @@ from croupier.clients.tls import TlsOptions
 from croupier.core.room import HouseRoom, Room
 from croupier.load.plan import HoldemOptions, Load, OldMaidOptions, Plan
 from croupier.net.outgoing import check_server
+from croupier.net.stop_signals import interrupted_once
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 
 if TYPE_CHECKING:
@@ -158,21 +158,6 @@ def run_load(make_plan: Callable[[], Plan], options: LoadOptions) -> int:
     if is_too_busy(result):
         return TOO_BUSY_STATUS
     return 1 if result.error_count or not result.answered else 0
-
-
-@contextmanager
-def interrupted_once(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` on the first Ctrl-C; the second one raises KeyboardInterrupt."""
-
-    def on_interrupt(*_: object) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop()
-
-    previous = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 def _print_result(plan: Plan, result: "Figures", options: LoadOptions, started: float) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
@@ -32,6 +33,28 @@ async def wait_for_stop_signal() -> None:
     """Wait for a stop signal, which has no other effect meanwhile."""
     with stop_signal_event() as stop:
         await stop.wait()
+
+
+@contextmanager
+def interrupted_once(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on the first Ctrl-C; the second one raises KeyboardInterrupt.
+
+    Nothing changes if Ctrl-C is ignored or handled already, and in a thread, since only the main thread gets signals.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def on_interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
