@@ -67,6 +67,25 @@ def test_the_cause_is_found_by_sending_the_same_messages_in_another_way(
     assert not result.failure.cause.is_guess
 
 
+class LineTable(Table):
+    """A table that waits for a line end after each message, and answers a start as the second to act in part."""
+
+    rest = b""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        return [answer for line in lines for answer in super(LineTable, self).hears(line)[:1]]
+
+
+def test_a_server_that_waits_for_lines_still_serves_clients_where_its_answers_are_wrong() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room)
+    house.table = lambda: LineTable(room, {}, honest, 1, strict=False)
+    results = asyncio.run(run_cases(house, room, [case for case in server_cases(room) if case.rank == 0]))
+    causes = {result.failure.cause.text for result in results if result.failure and result.failure.cause}
+    assert causes == {"it waits for a line end: the same messages pass with a line end after each"}
+
+
 @pytest.mark.parametrize("case_id", ["blackjack/6.4/house-words-from-the-client", "blackjack/2.2/every-frame"])
 def test_a_refusal_of_the_first_of_several_messages_is_none_of_the_last(case_id: str) -> None:
     assert run_mutant("blackjack", "misreads: the rest of a read is lost", case_id).outcome is Outcome.FAIL

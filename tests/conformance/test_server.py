@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.clauses import clauses
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import find_suite
@@ -242,9 +244,11 @@ def test_a_mute_server_is_waited_for_a_few_times_only() -> None:
 
     results = run_in_simulated_time(check())
     assert sum(result.seconds >= 0.3 and not result.outcome.is_good for result in results) <= 4
-    deaf = next(result for result in results if result.case == "kuhn/4.1/document-example-1")
+    deaf = next(result for result in results if result.case == "kuhn/4.1/strt-p1-at-start")
     assert (deaf.outcome, deaf.failure and deaf.failure.clause) == (Outcome.FAIL, "kuhn-4.1")
     assert [line.data for line in deaf.dialogue] == [b"STRT P_1"]
+    assert {result.failure and result.failure.cause for result in results} == {MUTE_CAUSE}
+    assert len(results) == MUTE_RESULTS < len(cases), "the others would not be answered either"
 
 
 def test_after_so_many_failures_the_rest_is_left_out() -> None:

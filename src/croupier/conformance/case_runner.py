@@ -24,6 +24,10 @@ MAX_RESTARTS: Final = 25
 MAX_CONFIRMED_SILENCES: Final = 3
 """After this many silences that a second look has confirmed, others are believed at once."""
 
+MUTE_RESULTS: Final = 12
+OTHER_RESULTS: Final = 2
+"""A server is mute if the first cases fail because it says nothing, but for a few that may require no answer."""
+
 MAX_RESETS: Final = 4
 """After this many tries that the server has ended with a reset, what is missing is believed not to have been sent."""
 
@@ -137,6 +141,13 @@ class CaseRunner:
             self._crowd.finish(result.case, result.failure)
             self.results[result.case] = self._without_culprit(result)
             self._on_result(self.results[result.case])
+        self._stop_at_mute_server()
+
+    def _stop_at_mute_server(self) -> None:
+        judged = [result for result in self.results.values() if result.outcome is not Outcome.SKIP]
+        silent = sum(map(_is_mute, judged))
+        if silent == MUTE_RESULTS and len(judged) <= MUTE_RESULTS + OTHER_RESULTS and not self.stopped_reason:
+            self.stopped_reason = f"the server has said nothing in {silent} cases; the others were not run"
 
     # A server that dies.
 
@@ -264,6 +275,12 @@ class CaseRunner:
         again = await self._bench.attempt(case, number, is_patient=True)
         self._confirmed_silences += again.is_silence
         return silent if again.outcome is Outcome.SKIP else again
+
+
+def _is_mute(result: Result) -> bool:
+    """Whether a case has failed because the server has said nothing at all."""
+    is_silence = result.failure is not None and result.failure.kind is FoundKind.SILENCE
+    return is_silence and all(line.side == CLIENT for line in result.dialogue)
 
 
 def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result:

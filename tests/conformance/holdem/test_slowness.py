@@ -9,6 +9,7 @@ import pytest
 
 from croupier.conformance import timeouts
 from croupier.conformance.case import Case, select
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE
 from croupier.conformance.holdem import exchange, server_bench
 from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
@@ -153,7 +154,7 @@ def test_silent_server_gets_short_timeouts() -> None:
     silences = [failure for failure in failures if "nobody takes a connection" not in failure.actual]
     assert "within 0.5 s" in silences[0].actual
     assert not [failure.actual for failure in silences[1:] if "within 0.05 s" not in failure.actual]
-    assert {failure.cause for failure in silences} == {server_bench.MUTE}
+    assert {failure.cause for failure in silences} == {MUTE_CAUSE}
 
 
 def test_a_server_of_one_connection_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,8 @@ ONE_READ_CAUSE: Final = Cause(
     "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
 )
 
+MUTE_CAUSE: Final = Cause("it accepts connections and has not answered anything")
+
 
 def dialect_cause[D: Dialect](dialects: Iterable[D]) -> Cause:
     """Return the cause of a program that sends everything in these dialects.

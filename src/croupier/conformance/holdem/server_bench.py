@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import NotReached, make_attempt
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
 from croupier.conformance.holdem.cases import FIRST_RANK, HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
@@ -42,7 +42,6 @@ SERIAL_TRIALS: Final = 2
 MIN_SERIAL_SECONDS: Final = 1.0
 """How often, and for how long, a request has to wait until another connection is closed."""
 
-MUTE: Final = Cause("it accepts connections and has not answered any request")
 SERIAL: Final = Cause("it serves one connection after the other: a second one is answered once the first is closed")
 
 TAIL_LENGTHS: Final = (1, 2, 3, 4, 6, 9, 13, 18, 25, 45)
@@ -172,7 +171,7 @@ class HoldemServerBench(Bench):
         if attempt.failure is None or not attempt.is_silence:
             return attempt
         if not self._server.answer_timeout.has_answered:
-            return attempt.blamed(attempt.failure.clause, MUTE)
+            return attempt.blamed(attempt.failure.clause, MUTE_CAUSE)
         if self._is_serial is None:
             self._is_serial = all([await self._answers_after_close() for _ in range(SERIAL_TRIALS)])
         return attempt.blamed(attempt.failure.clause, SERIAL) if self._is_serial else attempt

@@ -12,7 +12,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import Conversation, DialogueLine
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.parallel import MAX_SLOWDOWN
 from croupier.conformance.results import Failure, Outcome
@@ -222,6 +222,15 @@ class HouseBench(Bench):
         return None
 
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
+        """See `Bench.explain`: by experiments, if the server answers anything."""
+        attempt = await self._experiment(case, attempt)
+        if attempt.failure is None or attempt.failure.cause is not None or not attempt.is_silence:
+            return attempt
+        return (
+            attempt if self._conversations.timeout.has_answered else attempt.blamed(attempt.failure.clause, MUTE_CAUSE)
+        )
+
+    async def _experiment(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
         failure, clock = attempt.failure, asyncio.get_running_loop().time
         if attempt.outcome is not Outcome.FAIL or failure is None:

@@ -283,7 +283,7 @@ class Conversations:
         if not attempt.is_silence or len(said) != 1 or said[0] not in self._answered_openings:
             return False
         for ending in (b"\n", *[b""] * SILENT_CLIENTS):  # it may only wait for a line end
-            if (await self.send_quickly([said[0] + ending], WHOLE)).fault is None:
+            if _has_answered(await self.send_quickly([said[0] + ending], WHOLE)):
                 return False
         return True
 
@@ -294,8 +294,7 @@ class Conversations:
 
     def is_turned_away(self, probe: ScriptedClient) -> bool:
         """Whether the house has closed the connection with no more than a goodbye."""
-        has_answered = any(line.side == HOUSE for line in probe.conversation.lines)
-        return probe.house_has_left and (self.has_only_goodbye(probe) or not has_answered)
+        return probe.house_has_left and (self.has_only_goodbye(probe) or not _has_answered(probe))
 
     async def turns_everyone_away(self) -> bool:
         """Whether the house sends every client away at once, although it has played with earlier ones."""
@@ -375,3 +374,8 @@ class Conversations:
         for client in (first, second):
             self._learn(client)
         return second.fault is None and second.slowest_seconds > hold / 2
+
+
+def _has_answered(probe: ScriptedClient) -> bool:
+    """Whether the house has sent a message."""
+    return any(line.side == HOUSE for line in probe.conversation.lines)
