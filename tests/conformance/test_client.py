@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.case_runner import MUTE_RESULTS, OTHER_RESULTS
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom
@@ -133,6 +134,14 @@ def test_a_program_that_never_connects_is_reported_as_not_tested() -> None:
     assert {result.outcome for result in results} == {Outcome.SKIP}
     report = Report("kuhn", "client", "x", "x", "0", 1, 0.0, 0.0, tuple(results))
     assert report.exit_status == 2
+
+
+def test_the_run_ends_early_at_a_client_that_connects_and_says_nothing() -> None:
+    silent = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2]))).recv(100)"
+    line = shlex.join([sys.executable, "-S", "-c", silent]) + " {host} {port}"
+    results = asyncio.run(check_client(KUHN, line, cases=client_cases(KUHN), timeout=0.5))
+    assert sum(result.outcome is Outcome.FAIL for result in results) == MUTE_RESULTS
+    assert len(results) <= MUTE_RESULTS + OTHER_RESULTS
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:

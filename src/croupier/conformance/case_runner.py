@@ -15,7 +15,7 @@ from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
-from croupier.core.referee import CLIENT
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.net.event_loop import cancel_all
 
 MAX_RESTARTS: Final = 25
@@ -26,7 +26,7 @@ MAX_CONFIRMED_SILENCES: Final = 3
 
 MUTE_RESULTS: Final = 12
 OTHER_RESULTS: Final = 2
-"""A server is mute if the first cases fail because it says nothing, but for a few that may require no answer."""
+"""A program is mute if it says nothing in the first cases, all of which fail but for a few that require no message."""
 
 MAX_RESETS: Final = 4
 """After this many tries that the server has ended with a reset, what is missing is believed not to have been sent."""
@@ -141,13 +141,17 @@ class CaseRunner:
             self._crowd.finish(result.case, result.failure)
             self.results[result.case] = self._without_culprit(result)
             self._on_result(self.results[result.case])
-        self._stop_at_mute_server()
+        self._stop_if_mute()
 
-    def _stop_at_mute_server(self) -> None:
+    def _stop_if_mute(self) -> None:
         judged = [result for result in self.results.values() if result.outcome is not Outcome.SKIP]
-        silent = sum(map(_is_mute, judged))
-        if silent == MUTE_RESULTS and len(judged) <= MUTE_RESULTS + OTHER_RESULTS and not self.stopped_reason:
-            self.stopped_reason = f"the server has said nothing in {silent} cases; the others were not run"
+        mute = sum(result.outcome is Outcome.FAIL and not self._has_spoken(result) for result in judged)
+        if mute == MUTE_RESULTS and len(judged) <= MUTE_RESULTS + OTHER_RESULTS and not self.stopped_reason:
+            role = "server" if self._bench.program_side == HOUSE else "client"
+            self.stopped_reason = f"the {role} has said nothing in {mute} cases; the others were not run"
+
+    def _has_spoken(self, result: Result) -> bool:
+        return any(line.side == self._bench.program_side for line in result.dialogue)
 
     # A server that dies.
 
@@ -275,12 +279,6 @@ class CaseRunner:
         again = await self._bench.attempt(case, number, is_patient=True)
         self._confirmed_silences += again.is_silence
         return silent if again.outcome is Outcome.SKIP else again
-
-
-def _is_mute(result: Result) -> bool:
-    """Whether a case has failed because the server has said nothing at all."""
-    is_silence = result.failure is not None and result.failure.kind is FoundKind.SILENCE
-    return is_silence and all(line.side == CLIENT for line in result.dialogue)
 
 
 def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result:

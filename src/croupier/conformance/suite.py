@@ -15,8 +15,9 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.server_process import ServerProcess
 from croupier.core.errors import FoundKind
+from croupier.core.referee import HOUSE
 from croupier.core.room import Room
-from croupier.core.session import Address
+from croupier.core.session import Address, Peer
 
 type Role = Literal["server", "client"]
 
@@ -120,6 +121,9 @@ class Bench:
 
     A bench neither retries nor confirms nor shrinks: the runner does.
     """
+
+    program_side: Peer = HOUSE
+    """The end of a conversation that is under test."""
 
     replay_tries = 1
     """How often the same steps are replayed until they show the failure: more than once if it depends on luck."""

@@ -36,6 +36,7 @@ from croupier.conformance.timeouts import AnswerTimeout, wait_first
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
+from croupier.core.referee import CLIENT
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.event_loop import cancel_all, wait_set
 
@@ -106,6 +107,8 @@ EOF_TIMEOUT_SECONDS: Final = 0.5
 
 class HouseClientBench(Bench):
     """Starts the client for every case, and remembers how it has behaved so far."""
+
+    program_side = CLIENT
 
     def __init__(self, test_data: ClientTestData, config: Config) -> None:
         self._test_data = test_data

@@ -24,6 +24,7 @@ from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.plural import format_count
+from croupier.core.referee import CLIENT
 from croupier.net.event_loop import cancel_all
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Join
@@ -48,6 +49,7 @@ class HoldemClientBench(Bench):
     The placeholders `{url}`, `{host}`, `{port}`, `{user}`, `{password}` and `{game}` of the command are filled in.
     """
 
+    program_side = CLIENT
     lanes = 3
 
     def __init__(self, config: Config) -> None:

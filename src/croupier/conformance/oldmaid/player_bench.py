@@ -43,6 +43,7 @@ class PlayerBench(Bench):
     Half of the programs wait while the others run, so there are more lanes than processors.
     """
 
+    program_side = CLIENT
     lanes = min(2 * (cpu_count() or 1) + 2, MAX_LANES)
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
