@@ -148,7 +148,7 @@ class CaseRunner:
         mute = sum(result.outcome is Outcome.FAIL and not self._has_spoken(result) for result in judged)
         if mute == MUTE_RESULTS and len(judged) <= MUTE_RESULTS + OTHER_RESULTS and not self.stopped_reason:
             role = "server" if self._bench.program_side == HOUSE else "client"
-            self.stopped_reason = f"the {role} has said nothing in {mute} cases; the others were not run"
+            self.stopped_reason = f"the {role} has sent no message in {mute} cases; the others were not run"
 
     def _has_spoken(self, result: Result) -> bool:
         return any(line.side == self._bench.program_side for line in result.dialogue)
