@@ -10,6 +10,7 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.case_runner import MUTE_RESULTS, OTHER_RESULTS
+from croupier.conformance.diagnosis.cause import WAITS_FOR_LINE_END
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom
@@ -142,6 +143,25 @@ def test_the_run_ends_early_at_a_client_that_connects_and_says_nothing() -> None
     results = asyncio.run(check_client(KUHN, line, cases=client_cases(KUHN), timeout=0.5))
     assert sum(result.outcome is Outcome.FAIL for result in results) == MUTE_RESULTS
     assert len(results) <= MUTE_RESULTS + OTHER_RESULTS
+
+
+READS_LINES = """
+import socket, sys
+line = socket.create_connection((sys.argv[1], int(sys.argv[2]))).makefile("rw", newline="\\n")
+for words in ("STRT P_1", "ACTN CHK", "ACTN FLD"):
+    print(words, end=sys.argv[3], file=line, flush=True)
+    if line.readline() == "ACTN CHK":
+        break
+"""
+
+
+@pytest.mark.parametrize("ending", extended(["", "\n"], 1))
+def test_a_client_that_waits_for_lines_is_told_so_and_the_run_ends_early(ending: str) -> None:
+    line = shlex.join([sys.executable, "-S", "-c", READS_LINES]) + f" {{host}} {{port}} {shlex.quote(ending)}"
+    results = asyncio.run(check_client(KUHN, line, cases=client_cases(KUHN), timeout=0.5))
+    failures = [result.failure for result in results if result.failure is not None]
+    assert len(failures) == MUTE_RESULTS
+    assert {(failure.clause, failure.cause) for failure in failures} == {("kuhn-2.1", WAITS_FOR_LINE_END)}
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import structs
@@ -26,7 +27,7 @@ MAX_CONFIRMED_SILENCES: Final = 3
 
 MUTE_RESULTS: Final = 12
 OTHER_RESULTS: Final = 2
-"""A program is mute if it says nothing in the first cases, all of which fail but for a few that require no message."""
+"""A program is mute if it reacts to nothing in the first cases, which fail but for a few that require nothing."""
 
 MAX_RESETS: Final = 4
 """After this many tries that the server has ended with a reset, what is missing is believed not to have been sent."""
@@ -144,14 +145,16 @@ class CaseRunner:
         self._stop_if_mute()
 
     def _stop_if_mute(self) -> None:
-        judged = [result for result in self.results.values() if result.outcome is not Outcome.SKIP]
-        mute = sum(result.outcome is Outcome.FAIL and not self._has_spoken(result) for result in judged)
+        judged = [result for result in self.results.values() if result.outcome in {Outcome.PASS, Outcome.FAIL}]
+        mute = sum(result.outcome is Outcome.FAIL and not self._has_reacted(result) for result in judged)
         if mute == MUTE_RESULTS and len(judged) <= MUTE_RESULTS + OTHER_RESULTS and not self.stopped_reason:
-            role = "server" if self._bench.program_side == HOUSE else "client"
-            self.stopped_reason = f"the {role} has sent no message in {mute} cases; the others were not run"
+            done = "the server has answered" if self._bench.program_side == HOUSE else "the client has reacted to"
+            self.stopped_reason = f"{done} nothing in {mute} cases; the others were not run"
 
-    def _has_spoken(self, result: Result) -> bool:
-        return any(line.side == self._bench.program_side for line in result.dialogue)
+    def _has_reacted(self, result: Result) -> bool:
+        """Whether the program has sent anything after a message of the tester."""
+        sides = [line.side for line in result.dialogue if line.data.strip()]  # a line end is no message
+        return any(first != second == self._bench.program_side for first, second in pairwise(sides))
 
     # A server that dies.
 

@@ -23,8 +23,8 @@ from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conditions import finished
-from croupier.conformance.conversation import STREAM_SECTION, Conversation
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.conversation import MESSAGE_SECTION, STREAM_SECTION, Conversation
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.listening import HOST, open_port
@@ -58,7 +58,7 @@ START_TIMEOUT_FACTOR: Final = 2.0
 """How long a program may take to start and to connect, as a multiple of the answer timeout."""
 
 MAX_ABSENT_CASES: Final = 3
-"""After this many cases in a row in which the program has not connected, the others are skipped."""
+"""After this many cases in a row in which the program has not connected, or sent nothing, the others are skipped."""
 
 MIN_TIMEOUT_FACTOR: Final = 0.2
 """The shortest timeout of a client that was silent before, as a fraction of the answer timeout."""
@@ -117,8 +117,9 @@ class HouseClientBench(Bench):
         self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
         self._observations: dict[str, ClientObservation] = {}
         self._stream_experiments = PairedExperiments()
+        self._line_experiments = PairedExperiments()
         self._failures_apart: set[str] = set()
-        self._absences: list[str] = []  # why the last cases were skipped, in a row in which it has not connected
+        self._absences: list[str] = []  # why the last cases were skipped, in a row in which it has sent nothing
         self._timeout = AnswerTimeout(config.timeout, MIN_TIMEOUT_FACTOR * config.timeout)
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
@@ -141,7 +142,7 @@ class HouseClientBench(Bench):
         if len(self._absences) >= MAX_ABSENT_CASES:
             return Attempt(Outcome.SKIP, self._absences[-1])
         observation, attempt = await self._try(case, number, is_patient=is_patient)
-        if observation.server.has_connected:
+        if observation.server.has_spoken or attempt.outcome is not Outcome.SKIP:
             self._absences.clear()
         else:
             self._absences.append(attempt.note)
@@ -169,6 +170,8 @@ class HouseClientBench(Bench):
 
     async def explain(self, case: HouseClientCase, attempt: Attempt) -> Attempt:
         """Find out which message of the house the client does not wait for, does not read, or does not handle."""
+        if attempt.failure is not None and attempt.is_silence and await self._waits_for_line_end(case):
+            return attempt.blamed(self._test_data.clause(MESSAGE_SECTION), WAITS_FOR_LINE_END)
         failure, observation = attempt.failure, self._observations[case.id]
         position = None if observation.partial_message else last_position(observation)
         if failure is None or failure.cause is not None or failure.kind not in UNHANDLED_KINDS or position is None:
@@ -185,6 +188,20 @@ class HouseClientBench(Bench):
         if reaction is not None and (reaction.has_gone_on or not self._evidence.has_handled(reaction.code)):
             return attempt._replace(failure=failure.explained(reaction.cause))
         return attempt._replace(failure=failure.explained(self._evidence.cause(position)))
+
+    async def _waits_for_line_end(self, case: HouseClientCase) -> bool:
+        """Whether a client that has reacted to no message of the house does so if each ends with a line end."""
+        line_ended = replace(case, mutation=lambda answers: [answer + b"\n" for answer in case.mutation(answers)])
+
+        async def passes(number: int) -> bool:
+            return (await self._run(line_ended, number)).has_reacted
+
+        async def fails(number: int) -> bool:
+            return not (await self._run(case, number, is_brief=True)).has_reacted
+
+        if self._observations[case.id].has_reacted:
+            return False
+        return await self._line_experiments.show_cause(passes, fails, is_common=True)
 
     async def _collect_evidence(self, case: HouseClientCase, position: Position) -> None:
         """Try the case and those of the states that may explain its failure some more times."""

@@ -1,7 +1,7 @@
 """What was observed in one try of a client test case."""
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import dropwhile, groupby, takewhile
+from itertools import dropwhile, groupby, pairwise, takewhile
 from typing import Final
 
 from msgspec import Struct
@@ -48,6 +48,13 @@ class ClientObservation(Struct, frozen=True):
     def conversation(self) -> Conversation:
         """The conversation."""
         return self.server.conversation
+
+    @property
+    def has_reacted(self) -> bool:
+        """Whether the client has sent anything after a message of the house other than a goodbye."""
+        goodbyes = self.test_data.room.final_messages
+        lines = takewhile(lambda line: line.side == CLIENT or line.message not in goodbyes, self.conversation.lines)
+        return any(first.side == HOUSE and second.side == CLIENT for first, second in pairwise(lines))
 
     @property
     def is_stuck(self) -> bool:

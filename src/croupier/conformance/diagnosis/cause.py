@@ -55,6 +55,8 @@ ONE_READ_CAUSE: Final = Cause(
     "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
 )
 
+WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
+
 MUTE_CAUSE: Final = Cause("it accepts connections and has not answered anything")
 
 

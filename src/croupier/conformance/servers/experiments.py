@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END, Cause
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, byte_order_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
@@ -44,7 +44,6 @@ HOLDS_ANSWERS_BACK: Final = Cause(
     "the same messages pass when each is sent alone"
 )
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
-WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 NEITHER_READS_NOR_REFUSES: Final = Cause(
     "it neither reads what it need not accept nor refuses it as unreadable: without that, the same messages pass"
 )
