@@ -200,20 +200,24 @@ def hangs_up_after_an_error() -> Mutation:
     return mutation
 
 
-def asks_before_it_is_out() -> Mutation:
-    """Asks for the status before it answers an offer with out, and waits for the answer."""
-    held: list[Effect[Any]] = []
+def asks_before(held_effect: Callable[[Effect[Any]], bool]) -> Callable[[], Mutation]:
+    """Asks for the status before it does something, and waits for the answer."""
 
-    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
-        if any(isinstance(effect, Send) and effect.message == OUT for effect in effects):
-            held.extend(effects)
-            return [Send(TABLE, Status())]
-        if isinstance(event, Received) and isinstance(event.message, Standing):
-            effects = [*held, *effects]
-            held.clear()
-        return effects
+    def make() -> Mutation:
+        held: list[Effect[Any]] = []
 
-    return mutation
+        def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+            if any(map(held_effect, effects)):
+                held.extend(effects)
+                return [Send(TABLE, Status())]
+            if isinstance(event, Received) and isinstance(event.message, Standing):
+                effects = [*held, *effects]
+                held.clear()
+            return effects
+
+        return mutation
+
+    return make
 
 
 def reads_one_neighbour() -> Mutation:

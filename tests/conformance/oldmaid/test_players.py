@@ -23,15 +23,19 @@ from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Config
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
+from croupier.core.session import Drop, Effect, Event, Send
 from croupier.rooms.oldmaid import ROOM
+from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.ring.table_client import Options
-from croupier.rooms.oldmaid.wire import Message, Reply, Wire, YourTurn
+from croupier.rooms.oldmaid.wire import OUT, Message, Reply, Wire, YourTurn
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
+from tests.conformance.oldmaid.changed_programs import Effects
 from tests.conformance.oldmaid.faulty_players import (
     FAULTY_PLAYERS,
     FaultyPlayer,
+    Mutation,
     answers_with,
-    asks_before_it_is_out,
+    asks_before,
     hangs_up_after_an_error,
     hangs_up_on_the_unreadable,
     never_errs,
@@ -291,9 +295,36 @@ def test_a_player_that_calls_its_right_neighbour_first_is_not_blamed_on_the_miss
 
 
 def test_a_player_may_wait_for_a_status_that_no_transcript_has() -> None:
-    player = FaultyPlayer("asks-first", frozenset(), (), mutation=asks_before_it_is_out)
+    mutation = asks_before(lambda effect: isinstance(effect, Send) and effect.message == OUT)
+    player = FaultyPlayer("asks-before-it-is-out", frozenset(), (), mutation=mutation)
     results = run(partial(play_faulty, player), "oldmaid/7.10/wins", "oldmaid/7.10/offered-before-the-ok", timeout=8.0)
     assert failed(results) == []
+
+
+LOSING: Sequence[str] = ("oldmaid/7.11/loses", "oldmaid/4.8/game-lost")
+
+
+def test_a_player_that_has_lost_may_wait_for_the_status_before_it_leaves() -> None:
+    player = FaultyPlayer("asks-before-it-leaves", frozenset(), (), mutation=asks_before(_leaves))
+    results = run(partial(play_faulty, player), *LOSING, timeout=8.0)
+    assert [result.outcome for result in results] == 2 * [Outcome.PASS]
+
+
+def test_a_player_that_has_lost_may_stay_connected() -> None:
+    def stays() -> Mutation:
+        def mutation(player: Player, _: Event[Any], effects: Effects) -> Effects:
+            player.is_exhausted = False
+            return [effect for effect in effects if not _leaves(effect)]
+
+        return mutation
+
+    player = FaultyPlayer("stays", frozenset(), (), mutation=stays)
+    results = run(partial(play_faulty, player), *LOSING, timeout=8.0)
+    assert [result.outcome for result in results] == 2 * [Outcome.CHOICE]
+
+
+def _leaves(effect: Effect[Any]) -> bool:
+    return effect == Drop(TABLE)
 
 
 def test_a_player_may_read_one_neighbour_at_a_time() -> None:

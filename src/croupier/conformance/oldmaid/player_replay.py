@@ -69,6 +69,9 @@ OUT_VALUE: Final = {"result": "out"}
 OUT_CLAUSE: Final = "oldmaid-7.9"
 """The answer of a player without cards, and its clause."""
 
+LOST_CLAUSE: Final = "oldmaid-7.11"
+"""The clause of a player that has lost: it is never out of cards."""
+
 SETTLE_SECONDS: Final = 0.05
 """The pause before a message on another connection, so that the program can process the last one."""
 
@@ -100,6 +103,7 @@ class PlayerReplay:
 
     def __init__(self, transcript: Transcript, context: PlayerContext) -> None:
         self._transcript = transcript
+        self._clause = transcript.clauses[0]
         self._context = context
         self._endpoints = context.endpoints
         self._extra_seconds = _first_extra_seconds(transcript)
@@ -189,6 +193,10 @@ class PlayerReplay:
         if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
             if command == "discard" and self._may_keep_pairs:
                 raise ImplementationChoice(KEEPS_PAIRS)
+            if entry.kind == "dropped":
+                self._choice = f"ours disconnects from {entry.peer!r}, this one stays ({self._clause})"
+                self._lines_left.remove(entry)
+                return
             if self._postpone(entry):
                 return
             if not optional:
@@ -225,23 +233,22 @@ class PlayerReplay:
 
     def _missing_failure(self, what: str, kind: FoundKind = FoundKind.CLOSED) -> Failed:
         """Return the failure if the next expected line does not come."""
-        main_clause = self._transcript.clauses[0]
         entry = next((one for one in self._lines_left if one.kind in {"<", "dropped"}), self._lines_left[0])
         has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
         if self._has_called_right and not has_called:
             found = f"a connection to the right neighbour, and none to the left one: {what}"
             return Failed(NEIGHBOUR_CLAUSE, found, "a connection to the next player in the list", kind=kind)
         if entry.kind == "dropped":
-            return Failed(main_clause, what, f"that it disconnects from {entry.peer!r}", kind=kind)
+            return Failed(self._clause, what, f"that it disconnects from {entry.peer!r}", kind=kind)
         if entry.kind != "<":
-            return Failed(main_clause, what, f"that {entry.peer or 'a player'!r} can connect to it")
+            return Failed(self._clause, what, f"that {entry.peer or 'a player'!r} can connect to it")
         connection = self._connections.get(entry.peer)
         expected = f"{entry.text} to {entry.peer!r}"
         if connection and (unfinished := unfinished_message(connection.incomplete, expected)):
             return unfinished
         if connection is None:
             what = f"no connection to {entry.peer!r}, {what}"
-            is_first = main_clause != UNREACHABLE_CLAUSE  # the left neighbour listens, and not only the next player
+            is_first = self._clause != UNREACHABLE_CLAUSE  # the left neighbour listens, and not only the next player
             if not has_called and is_first and entry.wanted.get("cmd") == "your_turn":
                 return Failed(NEIGHBOUR_CLAUSE, what, expected, kind=kind)
         elif connection.has_ended and kind is FoundKind.SILENCE:
@@ -262,6 +269,8 @@ class PlayerReplay:
                     clause = surplus_clause(self._transcript, received)
                     if OUT_VALUE in self._last_received.values() and received.json_object.get("cmd") == "offer":
                         clause = OUT_CLAUSE
+                    if LOST_CLAUSE in self._transcript.clauses and received.json_object.get("cmd") == "out_of_cards":
+                        clause = LOST_CLAUSE
                     raise received.failure(clause, "nothing more", f"also {received.text} to {name!r}")
 
     # Events.
@@ -332,9 +341,11 @@ class PlayerReplay:
                 connection.send(json.dumps(OUT_VALUE).encode() + b"\n")
 
     def _answer_surplus_status(self) -> None:
-        """Answer a status request after the last line of the table: the program may do nothing until it is answered."""
+        """Answer a status request after the last message of the table: the program may do nothing before that."""
         connection = self._connections.get("table")
-        if connection is None or not connection.received or any(entry.peer == "table" for entry in self._lines_left):
+        if connection is None or not connection.received:
+            return
+        if any(entry.peer == "table" and entry.kind != "dropped" for entry in self._lines_left):
             return
         if connection.received[0].json_object.get("cmd") == "status":
             connection.received.popleft()
@@ -379,7 +390,8 @@ class PlayerReplay:
 
     def _answer_status(self, connection: ProgramConnection) -> None:
         """Send a standing to a program that asks when the transcript does not."""
-        standing = {"in": [self._endpoints.nick or PLAYER_NAME, *sorted(self._peers)], "out": []}
+        peers_in = sorted(self._peers - self._peers_out)
+        standing = {"in": [self._endpoints.nick or PLAYER_NAME, *peers_in], "out": sorted(self._peers_out)}
         connection.send(json.dumps(standing).encode() + b"\n")
 
     # Transcript names and addresses, and the real ones.
