@@ -191,13 +191,14 @@ def hangs_up_on_the_unreadable() -> Mutation:
     return mutation
 
 
-def hangs_up_after_an_error() -> Mutation:
-    """Disconnects from who sends what cannot be read, after the error."""
+def hangs_up_after_an_error(clause: str) -> Callable[[], Mutation]:
+    """Disconnects from who sends what this clause refuses, after the error."""
 
-    def mutation(player: Player, event: Event[Any], effects: Effects) -> Effects:
-        return [*effects, Drop(event.peer)] if isinstance(event, Malformed) else effects
+    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+        is_refused = isinstance(event, Malformed) and event.violation.clause == clause
+        return [*effects, Drop(event.peer)] if is_refused else effects
 
-    return mutation
+    return lambda: mutation
 
 
 def asks_before(held_effect: Callable[[Effect[Any]], bool]) -> Callable[[], Mutation]:

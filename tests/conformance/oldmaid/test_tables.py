@@ -219,6 +219,19 @@ def test_a_close_after_what_need_not_be_readable_is_a_choice(case: str) -> None:
     assert result.outcome is Outcome.CHOICE
 
 
+@pytest.mark.parametrize("case", ["oldmaid/8.4/no-object", "oldmaid/8.4/array-in-turn", "oldmaid/8.1/lies-1"])
+def test_a_table_may_close_after_an_error_to_what_is_no_object(case: str) -> None:
+    def closes_after_arrays() -> EffectChange:
+        def mutation(event: Event[Any], effects: Effects) -> Effects:
+            is_array = isinstance(event, Malformed) and event.violation.clause == "oldmaid-8.4"
+            return [*effects, Drop(event.peer)] if is_array else effects
+
+        return mutation
+
+    (result,) = run(replace(HONEST, mutation=closes_after_arrays), case, timeout=5.0)
+    assert result.outcome is (Outcome.PASS if case == "oldmaid/8.1/lies-1" else Outcome.CHOICE)
+
+
 def test_a_transcript_begins_again_after_a_game_with_players_that_have_left() -> None:
     """The order is not wrong where the table has not noticed who is gone (oldmaid-3.12)."""
 

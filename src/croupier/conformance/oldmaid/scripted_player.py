@@ -374,9 +374,9 @@ def _with_line_ends(data: bytes, ends: Sequence[int]) -> bytes:
 
 
 def _has_certain_end(message: Message | Violation, data: bytes) -> bool:
-    """Whether every table knows where a message ends, and answers it once."""
+    """Whether every table knows where a message ends, and answers it once: it may know the ends of objects only."""
     if isinstance(message, Violation):
-        return message.clause not in UNFRAMED_CLAUSES and data.lstrip().startswith((b"{", b"["))
+        return message.clause not in UNFRAMED_CLAUSES and data.lstrip().startswith(b"{")
     return not isinstance(message, Reply)
 
 

@@ -51,7 +51,7 @@ async def _send_illegal_request(context: TableContext, driven_game: DrivenGame) 
         return
     offender = driven_game.players[random.randrange(len(driven_game.players))]
     seat = driven_game.players.index(offender)
-    illegal_requests: list[Callable[[], Awaitable[object]]] = [partial(offender.require_error, b"[]\n", "oldmaid-8.4")]
+    illegal_requests: list[Callable[[], Awaitable[object]]] = [partial(offender.require_error, b"{}\n", "oldmaid-8.5")]
     if game.is_inside[seat]:
         illegal_requests.append(partial(offender.require_error, Join(context.new_nick()), "oldmaid-3.14"))
     if game.drawn_count == CARD_COUNT or game.drawer != seat:
