@@ -23,6 +23,12 @@ type Role = Literal["server", "client"]
 
 ROLES: Final[Sequence[Role]] = ("server", "client")
 
+START_TIMEOUT_FACTOR: Final = 2.0
+"""How long a client may take to start and to connect, as a multiple of the answer timeout."""
+
+MAX_ABSENCES: Final = 3
+"""After this many tries in a row in which a client has not connected, or left in silence, the other cases are skipped."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -101,6 +107,38 @@ class Attempt(NamedTuple):
 def inapplicable(reason: str) -> Attempt:
     """The attempt of a case that does not apply to the program."""
     return Attempt(Outcome.SKIP, reason, is_final=True, applies=False)
+
+
+class Absences:
+    """The tries in a row in which a client under test has not connected, or has left in silence: whoever is at fault.
+
+    Tries at the same time count as one: what delays one of them delays all.
+    """
+
+    def __init__(self) -> None:
+        self._notes: list[str] = []
+
+    @property
+    def count(self) -> int:
+        """The number of tries in a row."""
+        return len(self._notes)
+
+    @property
+    def skip(self) -> Attempt | None:
+        """The attempt of all further cases, None if they are to be tried."""
+        return Attempt(Outcome.SKIP, self._notes[-1]) if self.count >= MAX_ABSENCES else None
+
+    def record(self, absence: str, count_before: int) -> None:
+        """Record a try: why the client was absent, "" if it was not, and the `count` when the try began."""
+        if not absence:
+            self._notes.clear()
+        elif self.count == count_before:
+            self._notes.append(absence)
+
+
+def absence_note(end: str, stderr_excerpt: str) -> str:
+    """Return why a case is skipped in which a client has not connected; `end` is "" if it still ran."""
+    return f"the program {f'ended ({end})' if end else 'ran'} and never connected{stderr_excerpt}"
 
 
 class TargetGone(ConnectionError):

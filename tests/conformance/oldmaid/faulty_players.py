@@ -17,6 +17,7 @@ from croupier.rooms.oldmaid.wire import (
     OUT,
     Discard,
     Draw,
+    Join,
     Message,
     Offer,
     OutOfCards,
@@ -62,14 +63,11 @@ class FaultyPlayer:
     encode_change: EncodeChange = lambda _, data: data
     wire: type[Wire] = Wire
     port: int | None = None
-    ends: bool = False
     strict: bool = False
 
 
 async def play_faulty(faulty: FaultyPlayer, values: Mapping[str, object]) -> None:
     """Play one game as a faulty player."""
-    if faulty.ends:
-        return
     luck, bot_luck = (FairDealer(derive_server_seed(seed, "rogue", 1)).luck for seed in (1, 2))
     await play_one_game(
         values,
@@ -335,7 +333,7 @@ def _faulty(name: str, clauses: str, selections: str, **extra: Any) -> FaultyPla
 
 
 FAULTY_PLAYERS = (
-    _faulty("never-joins", "3.1", "3.1/joins 4.7/first", ends=True),
+    _faulty("never-joins", "3.1", "3.1/joins 4.7/first", mutation=never_sends(Join)),
     _faulty("python-dictionaries", "8.3", "4.7/first", encode_change=_as_python),
     _faulty("commands-in-capitals", "8.6", "4.7/first", encode_change=_spelt(Draw, b"draw", b"DRAW")),
     _faulty("numbers-as-text", "8.7", "7.2/offered", encode_change=_numbers_as_text),

@@ -20,7 +20,7 @@ from croupier.conformance.oldmaid.endpoints import ProgramEndpoints
 from croupier.conformance.oldmaid.player_bench import SPACED_SECONDS, PlayerBench
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.suite import Config
+from croupier.conformance.suite import MAX_ABSENCES, Config
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 from croupier.core.session import Drop, Effect, Event, Send
@@ -188,6 +188,9 @@ def test_a_shared_game_that_fails_is_played_again() -> None:
         starts.append(values)
         if len(starts) > 1:
             await our_player(values)
+        else:
+            _, writer = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))
+            writer.close()
 
     results = run(late, "oldmaid/1.2/first-of-two", "oldmaid/2.6", timeout=2.0)
     assert [result.outcome for result in results] == [Outcome.FAIL, Outcome.FAIL]
@@ -236,6 +239,41 @@ def test_a_player_may_connect_before_its_start_is_noticed() -> None:
     cases = select(client_cases(ROOM), "oldmaid/4.7")
     results = run_in_simulated_time(run_bench(bench, cases))
     assert [result.outcome for result in results] == len(cases) * [Outcome.PASS]
+
+
+def test_cases_in_which_a_player_has_never_connected_are_skipped() -> None:
+    starts: list[object] = []
+
+    async def never_connects(values: Mapping[str, object]) -> None:
+        starts.append(values)
+        await asyncio.sleep(60)
+
+    results = run(never_connects, "oldmaid/7")
+    assert {str(result.outcome): result.note for result in results} == {"SKIP": "the program ran and never connected"}
+    assert len(starts) <= MAX_ABSENCES * PlayerBench.lanes < len(results)
+
+
+def test_a_player_that_ends_before_it_has_connected_is_skipped_with_its_stderr() -> None:
+    async def ends(_: Mapping[str, object]) -> None:
+        raise ValueError("no such option")
+
+    (result,) = run(ends, "oldmaid/3.1/joins")
+    assert result.outcome is Outcome.SKIP
+    assert result.note.startswith("the program ended (exit status 1) and never connected; its stderr: ValueError")
+
+
+def test_cases_are_played_after_some_at_the_same_time_in_which_the_player_has_not_connected() -> None:
+    starts: list[object] = []
+
+    async def connects_later(values: Mapping[str, object]) -> None:
+        starts.append(values)
+        await (asyncio.sleep(60) if len(starts) <= PlayerBench.lanes else our_player(values))
+
+    results = run(connects_later, "oldmaid/4", "oldmaid/7", timeout=8.0)
+    outcomes = [result.outcome for result in results]
+    assert PlayerBench.lanes > MAX_ABSENCES
+    assert outcomes.count(Outcome.SKIP) == PlayerBench.lanes
+    assert {*outcomes} == {Outcome.SKIP, Outcome.PASS}
 
 
 class OneNumberTypeWire(Wire):
@@ -379,7 +417,8 @@ def test_program_is_started_for_each_case() -> None:
 
 
 def test_crash_is_reported_with_stderr() -> None:
-    command = f"""{sys.executable} -c 'import sys; sys.exit("alas, {{nick}}")'"""
+    script = 'import socket, sys; table = socket.create_connection(("{host}", {port})); sys.exit("alas, {nick}")'
+    command = f"{sys.executable} -c '{script}'"
     stderr_chunks: list[bytes] = []
     cases = select(client_cases(ROOM), "oldmaid/4.8/your-turn")
     (result,) = asyncio.run(check_client(ROOM, command, cases=cases, timeout=20.0, on_stderr=stderr_chunks.append))
@@ -392,8 +431,7 @@ def test_exceeded_limit_is_named() -> None:
     command = f"{sys.executable} -S -c 'import signal; signal.raise_signal(signal.SIGXCPU)'"
     cases = select(client_cases(ROOM), "oldmaid/4.8/your-turn")
     (result,) = asyncio.run(check_client(ROOM, command, cases=cases, timeout=20.0))
-    assert result.failure is not None
-    assert "(SIGXCPU: it has used more processor time than allowed)" in result.failure.actual
+    assert "(SIGXCPU: it has used more processor time than allowed)" in result.note
 
 
 def test_invalid_command_raises() -> None:

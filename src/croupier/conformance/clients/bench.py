@@ -31,7 +31,7 @@ from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config, Suite
+from croupier.conformance.suite import START_TIMEOUT_FACTOR, Absences, Attempt, Bench, Config, Suite
 from croupier.conformance.timeouts import AnswerTimeout, wait_first
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import FoundKind
@@ -53,12 +53,6 @@ MAX_LONG_BASELINE_TRIES: Final = 16
 
 MAX_DECISION_TRIES: Final = 4
 """How often a client is led to a decision or a state that depends on its luck."""
-
-START_TIMEOUT_FACTOR: Final = 2.0
-"""How long a program may take to start and to connect, as a multiple of the answer timeout."""
-
-MAX_ABSENT_CASES: Final = 3
-"""After this many cases in a row in which the program has not connected, or sent nothing, the others are skipped."""
 
 MIN_TIMEOUT_FACTOR: Final = 0.2
 """The shortest timeout of a client that was silent before, as a fraction of the answer timeout."""
@@ -119,7 +113,7 @@ class HouseClientBench(Bench):
         self._stream_experiments = PairedExperiments()
         self._line_experiments = PairedExperiments()
         self._failures_apart: set[str] = set()
-        self._absences: list[str] = []  # why the last cases were skipped, in a row in which it has sent nothing
+        self._absences = Absences()
         self._timeout = AnswerTimeout(config.timeout, MIN_TIMEOUT_FACTOR * config.timeout)
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
@@ -139,13 +133,12 @@ class HouseClientBench(Bench):
 
     async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
-        if len(self._absences) >= MAX_ABSENT_CASES:
-            return Attempt(Outcome.SKIP, self._absences[-1])
+        if (skip := self._absences.skip) is not None:
+            return skip
+        absences = self._absences.count
         observation, attempt = await self._try(case, number, is_patient=is_patient)
-        if observation.server.has_spoken or attempt.outcome is not Outcome.SKIP:
-            self._absences.clear()
-        else:
-            self._absences.append(attempt.note)
+        is_present = observation.server.has_spoken or attempt.outcome is not Outcome.SKIP
+        self._absences.record("" if is_present else attempt.note, absences)
         self._observations[case.id] = observation
         return attempt
 

@@ -20,7 +20,7 @@ from croupier.conformance.conversation import (
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import is_error, likely_cause, message_code
 from croupier.conformance.results import Failure, Outcome
-from croupier.conformance.suite import Attempt
+from croupier.conformance.suite import Attempt, absence_note
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 
@@ -32,8 +32,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     """
     case, server = observation.case, observation.server
     if not server.has_connected:
-        what = "ran" if observation.exit_status is None else f"ended ({observation.end})"
-        return _result(observation, Outcome.SKIP, f"the program {what} and never connected{observation.stderr_excerpt}")
+        return _result(observation, Outcome.SKIP, absence_note(observation.end, observation.stderr_excerpt))
     if server.fault is not None:
         if case.kind is CaseKind.TOLERANCE and baseline is not None and baseline.has_played_on:
             return _misread(observation, server.fault)

@@ -157,6 +157,11 @@ class ProgramEndpoints:
         self._outbox: deque[tuple[ProgramConnection, bytes | None]] = deque()
         self._is_closed = False
 
+    @property
+    def has_connections(self) -> bool:
+        """Whether the program has connected."""
+        return bool(self._connections)
+
     async def listen(self, name: str, *, starts: bool = True) -> Address:
         """Listen as the table or as a player; return the address. If not `starts`, connections are refused for now."""
         server = await self._loop.create_server(

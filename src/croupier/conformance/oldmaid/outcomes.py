@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.deviations import Deviation, Ended, make_attempt
+from croupier.conformance.deviations import Deviation, Ended, NotReached, make_attempt
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.message_dialect import likely_dialect
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS, is_json
@@ -52,6 +52,10 @@ class HungUp(Failed):
     """The program has closed a connection on which it could read every request, or that is new."""
 
     is_certain = True
+
+
+class NeverConnected(NotReached):
+    """The program has not connected in time, or before it has ended."""
 
 
 class GrantedRequestChanges(Failed):

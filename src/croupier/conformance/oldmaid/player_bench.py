@@ -13,11 +13,11 @@ from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
-from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import NeverConnected, attempt_that_ended, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.conformance.suite import Absences, Attempt, Bench, Config
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.net.event_loop import cancel_all
 
@@ -51,6 +51,7 @@ class PlayerBench(Bench):
         self._experiments = PairedExperiments()
         self._reaction_seconds: list[float] = []
         self._shared_runs: SharedRuns = {}
+        self._absences = Absences()
         self._start = start or self._start_command
 
     async def _start_command(self, values: Mapping[str, object]) -> ProgramUnderTest:
@@ -107,7 +108,9 @@ class PlayerBench(Bench):
         return await self._attempt(case, number, self._shared_runs)
 
     async def _attempt(self, case: PlayerCase, number: int, shared_runs: SharedRuns) -> Attempt:
-        config = self._config
+        if (skip := self._absences.skip) is not None:
+            return skip
+        config, absences = self._config, self._absences.count
         context = PlayerContext(
             config=config,
             start=self._start,
@@ -122,6 +125,7 @@ class PlayerBench(Bench):
             await case.play(context)
         except Ended as outcome:
             error = outcome
+        self._absences.record(str(error) if isinstance(error, NeverConnected) else "", absences)
         dialogue = context.endpoints.dialogue
         self._reaction_seconds += [
             line.at - before.at for before, line in pairwise(dialogue) if (before.side, line.side) == (HOUSE, CLIENT)

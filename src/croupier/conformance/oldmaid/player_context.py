@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
+from croupier.conformance.oldmaid.endpoints import MAX_STDERR_BYTES, ProgramEndpoints, StartProgram
+from croupier.conformance.oldmaid.outcomes import Failed, NeverConnected
 from croupier.conformance.program import ProgramUnderTest
-from croupier.conformance.suite import Config
+from croupier.conformance.suite import START_TIMEOUT_FACTOR, Config, absence_note
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
-
-START_TIMEOUT_FACTOR: Final = 3.0
-"""The timeout for starting and joining, as a multiple of the timeout."""
 
 PROGRAM_NICK: Final = "me"
 """The value of `{nick}`."""
@@ -47,8 +45,8 @@ class PlayerContext:
 
     @property
     def start_timeout(self) -> float:
-        """How long the program may take to start and join, in seconds."""
-        return START_TIMEOUT_FACTOR * self.config.timeout
+        """How long the program may take to start and connect, and then to join, in seconds."""
+        return (START_TIMEOUT_FACTOR + 1) * self.config.timeout
 
     def new_endpoints(self) -> ProgramEndpoints:
         """Return endpoints for one more program, and show their dialogue from now on."""
@@ -61,13 +59,21 @@ class PlayerContext:
 
     @asynccontextmanager
     async def run_program(self, opening: Awaitable[Address]) -> AsyncIterator[ProgramUnderTest]:
-        """Open our ends, and run the program with the table's address; at the end close them and stop it."""
+        """Open our ends, and run the program with the table's address; at the end close them and stop it.
+
+        Raises NeverConnected in place of the failure of a program that has not connected.
+        """
         endpoints = self.endpoints
         try:
             table = await opening
             program = await self.start({"host": table[0], "port": table[1], "nick": PROGRAM_NICK})
             try:
                 yield program
+            except Failed:
+                if endpoints.has_connections:
+                    raise
+                stderr_excerpt = program.stderr_excerpt(MAX_STDERR_BYTES)
+                raise NeverConnected(absence_note(program.end_description, stderr_excerpt)) from None
             finally:
                 await program.stop()
                 self.stderr = program.stderr
