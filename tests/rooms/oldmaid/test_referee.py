@@ -310,6 +310,13 @@ def test_pair_kept_when_offering() -> None:
     assert clauses(referee, nick, LEFT[nick], Offer(len(referee.holders[nick]))) == [(nick, "oldmaid-5.11")]
 
 
+def test_pair_that_the_table_has_not_heard_of_when_offering() -> None:
+    """oldmaid-5.11 first, oldmaid-7.2"""
+    referee, nick, *_ = game_point(Discard, drawn)
+    untold = Offer(len(referee.holders[nick]) - 2)
+    assert clauses(referee, nick, LEFT[nick], untold) == [(nick, "oldmaid-5.11"), (nick, "oldmaid-7.2")]
+
+
 def test_pair_kept_by_who_discards_while_cards_are_drawn() -> None:
     """oldmaid-5.11, oldmaid-5.13"""
     referee, nick, _, sent = game_point(Discard, lambda *found: not drawn(*found))

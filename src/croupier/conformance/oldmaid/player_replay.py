@@ -462,7 +462,7 @@ class PlayerReplay:
         is_repeated = self._last_received.get(entry.peer) == found
         if (wanted, found.get("cmd")) == ("offer", "your_turn"):
             is_repeated = False  # it has the turn to offer, and passes on the turn to draw
-        if is_repeated or (found.get("cmd") == "out_of_cards" and wanted != "join"):
+        if is_repeated or (found.get("cmd") == "out_of_cards" and wanted not in {"join", "discard"}):
             return surplus_clause(self._transcript, received)
         return replaced_clause(self._transcript, entry)
 

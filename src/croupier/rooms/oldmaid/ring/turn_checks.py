@@ -107,9 +107,10 @@ class TurnChecker:
             self._blame(
                 player.nick, "oldmaid-7.8", "offer out of turn", "it with a card from the right, or with the last one"
             )
-        if not player.check_count(num_cards):
+        has_counted = player.check_count(num_cards)
+        self._check_pairs(player)  # before the count: a pair that the table has not heard of is in no count
+        if not has_counted:
             self._blame(player.nick, "oldmaid-7.2", f"num_cards {num_cards}", f"{len(player.hand)}")
-        self._check_pairs(player)
         if not player.hand and not player.is_out:
             self._blame(player.nick, "oldmaid-7.12", "offer with no cards, and no out_of_cards", "out_of_cards before")
         self._check_neighbour(player, other, "oldmaid-7.9")
