@@ -23,11 +23,11 @@ from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import MAX_ABSENCES, Config
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
-from croupier.core.session import Drop, Effect, Event, Send
+from croupier.core.session import Drop, Effect, Event, Received, Send
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.ring.table_client import Options
-from croupier.rooms.oldmaid.wire import OUT, Message, Reply, Wire, YourTurn
+from croupier.rooms.oldmaid.wire import OK, OUT, Message, Reply, Wire, YourTurn
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.oldmaid.changed_programs import Effects
 from tests.conformance.oldmaid.faulty_players import (
@@ -342,6 +342,26 @@ def test_a_player_may_wait_for_a_status_that_no_transcript_has() -> None:
     player = FaultyPlayer("asks-before-it-is-out", frozenset(), (), mutation=mutation)
     results = run(partial(play_faulty, player), "oldmaid/7.10/wins", "oldmaid/7.10/offered-before-the-ok", timeout=8.0)
     assert failed(results) == []
+
+
+def test_a_player_may_draw_before_it_answers_that_it_is_its_turn() -> None:
+    def answers_late() -> Mutation:
+        late: list[Effect[Any]] = []
+
+        def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+            if isinstance(event, Received) and isinstance(event.message, YourTurn):
+                late.extend(effect for effect in effects if isinstance(effect, Send) and effect.message == OK)
+                return [effect for effect in effects if effect not in late]
+            if isinstance(event, Received) and isinstance(event.message, Reply) and event.message.card:
+                effects = [*effects, *late]
+                late.clear()
+            return effects
+
+        return mutation
+
+    player = FaultyPlayer("answers-late", frozenset(), (), mutation=answers_late)
+    results = run(partial(play_faulty, player), "oldmaid/4.8/middle-of-three", "oldmaid/1.2/first-of-two", timeout=8.0)
+    assert [result.outcome for result in results] == 2 * [Outcome.PASS]
 
 
 LOSING: Sequence[str] = ("oldmaid/7.11/loses", "oldmaid/4.8/game-lost")

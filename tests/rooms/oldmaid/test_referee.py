@@ -301,6 +301,18 @@ def test_pair_discarded_by_another_player_is_no_fault_of_its_holder() -> None:
     assert clauses(referee, nick, left, Offer(held)) == []
 
 
+def test_who_has_been_told_that_it_is_its_turn_may_draw_before_it_says_ok() -> None:
+    """oldmaid-4.8"""
+    referee, asker, nick, told = game_point(YourTurn)
+    assert clauses(referee, asker, nick, told) == []
+    assert clauses(referee, nick, TABLE, Draw()) == []
+    card = next(card for card in WIRE_CARDS if card not in map(to_wire, referee.holders[asker]))
+    assert clauses(referee, TABLE, nick, Reply("ok", card=card)) == []
+    assert clauses(referee, nick, LEFT[nick], YourTurn()) == []
+    assert clauses(referee, nick, asker, Reply("ok")) == []
+    assert clauses(referee, nick, TABLE, Draw()) == [(nick, "oldmaid-4.3")]
+
+
 LEFT = {"ann": "bob", "bob": "cyd", "cyd": "ann"}
 
 

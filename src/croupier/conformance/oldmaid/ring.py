@@ -41,7 +41,6 @@ from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import (
     DISCARD_OK,
     Discard,
-    Draw,
     Join,
     Message,
     Offer,
@@ -64,9 +63,6 @@ TURNED_AWAY_SECONDS: Final = 0.3
 
 MAX_FAILED_CONNECTS: Final = 4
 """How often one of our players tries to connect before the peer counts as gone."""
-
-UNANSWERED_TURN_CLAUSE: Final = "oldmaid-4.8"
-"""The clause of a draw before the answer to the `your_turn`."""
 
 PLAYER_NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gil")
 
@@ -203,7 +199,7 @@ class ProgramRing:
     def _fair_order(self, connections: list[ProgramConnection]) -> Sequence[ProgramConnection]:
         """Return the connections in an order in which their messages are valid, if there is one.
 
-        Replies come first: a player asks the table only after it has answered.
+        Replies come first: a player usually asks the table after it has answered.
         """
         if len(connections) < 2 or self.endpoints.nick is None:
             return connections
@@ -267,9 +263,7 @@ class ProgramRing:
                 got = received.data if received is not None else b""
                 side: WireRole = "table" if receiver == TABLE else "player"
                 cause = likely_spelling(side, received) if received is not None else None
-                owes_turn = any(isinstance(request, YourTurn) for request in self.unanswered.values())
-                clause = UNANSWERED_TURN_CLAUSE if owes_turn and isinstance(message, Draw) else found.clause
-                self.failure = Failed(clause, found.found, found.allowed, got=got, cause=cause)
+                self.failure = Failed(found.clause, found.found, found.allowed, got=got, cause=cause)
                 self.endpoints.is_dialogue_closed = True
                 self.endpoints.activity.set()
 

@@ -144,7 +144,16 @@ class Referee:
                 if receiver in self.players:
                     self._turn_checker.on_request(self.players[sender], self.players[receiver], message)
                 elif receiver == TABLE and isinstance(message, Draw):
-                    self._turn_checker.on_draw(self.players[sender])
+                    self._turn_checker.on_draw(self.players[sender], is_asked=self._is_asked(sender))
+
+    def _is_asked(self, nick: Party) -> bool:
+        """Whether a player has been told that it is its turn, and has not answered yet."""
+        return any(
+            isinstance(request, YourTurn)
+            for (_, asked), waiting in self._pending_requests.items()
+            if asked == nick
+            for request in waiting
+        )
 
     def _on_disconnected(self, nick: Party, other: Party) -> None:
         self._pending_requests.pop((other, nick), None)

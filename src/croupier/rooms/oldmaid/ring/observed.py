@@ -31,8 +31,9 @@ class Observed:
     in this turn. `refused_pairs` are pairs whose discard the table has refused. `last_received` is the last card given
     to the player and its giver, until the player is known to have received it. `is_deck_empty` says that the player
     knows that the deck is empty, `is_out` that it has reported `out_of_cards`, and `is_excused` that it may believe in
-    good faith to have the turn. `discards_early` and `keeps_pairs`: while cards were drawn, it has discarded, or has
-    passed on the turn with a pair in its hand (oldmaid-5.13).
+    good faith to have the turn. It `answers_late` if it has drawn, and has not answered the `your_turn` yet.
+    `discards_early` and `keeps_pairs`: while cards were drawn, it has discarded, or has passed on the turn with a pair
+    in its hand (oldmaid-5.13).
     """
 
     nick: str
@@ -48,6 +49,7 @@ class Observed:
     is_deck_empty: bool = False
     is_out: bool = False
     is_excused: bool = False
+    answers_late: bool = False
     discards_early: bool = False
     keeps_pairs: bool = False
 

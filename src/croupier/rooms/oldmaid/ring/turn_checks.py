@@ -36,9 +36,12 @@ class TurnChecker:
         if player.lose_contact(other):
             self.turn_lost = True
 
-    def on_draw(self, player: Observed) -> None:
-        """Check a draw."""
-        if player.turn != "draw" and not self._is_excused(player):
+    def on_draw(self, player: Observed, *, is_asked: bool) -> None:
+        """Check a draw. If the player `is_asked`, it may answer the `your_turn` later (oldmaid-4.8)."""
+        if player.turn is None and is_asked and not (player.answers_late or player.is_deck_empty):
+            player.answers_late = True
+            player.turn = "draw"
+        elif player.turn != "draw" and not self._is_excused(player):
             self._blame(player.nick, "oldmaid-4.3", "draw without a turn", "it after your_turn")
 
     def on_discard(self, player: Observed) -> None:
@@ -75,6 +78,8 @@ class TurnChecker:
     def on_answer(self, player: Observed, asker: Observed, request: Request, answer: Reply | Standing) -> None:
         """Check the answer of a player to another one's request."""
         match request, answer:
+            case YourTurn(), Reply() if player.answers_late:
+                player.answers_late = False
             case YourTurn(), Reply("ok"):
                 if player.is_deck_empty or (player.turn is not None and not self._is_excused(player)):
                     self._blame(player.nick, "oldmaid-4.11", "ok to a turn too many", "an error")
