@@ -100,6 +100,8 @@ def showdown_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkSt
     An odd amount to call has been raised already: another odd raise would make the bets even again.
     """
     chance = rng.random()
+    if _may_be_folded(legal):
+        return WalkStep("act", chips="call")
     if chance < ALL_IN_PROBABILITY:
         return WalkStep("act", chips="everything")
     is_unraised = legal.to_call > 0 and legal.to_call % 2 == 0
