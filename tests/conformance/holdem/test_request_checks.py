@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
@@ -66,6 +67,14 @@ def test_an_act_of_a_player_that_has_left_is_a_fault() -> None:
     assert conversation.clauses() == ["holdem-8.5"]
 
 
+def test_an_act_that_arrives_after_the_bot_has_left_because_it_was_asked_to_end_is_no_fault() -> None:
+    conversation = seated()
+    conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
+    act(conversation, "8.5")
+    conversation.requests[-1].is_after_stop = True
+    assert conversation.clauses() == []
+
+
 def leave(conversation: Conversation) -> None:
     path = f"/games/{GAME}/players/{PLAYER}"
     conversation.add("DELETE", path, 404, b"holdem-8.5: found the player")
@@ -92,10 +101,12 @@ def test_leaving_a_game_that_was_shown_without_the_player_is_a_fault() -> None:
     assert conversation.clauses() == ["holdem-8.5"]
 
 
-def test_leaving_twice_is_a_fault() -> None:
+@pytest.mark.parametrize("is_after_stop", [False, True])
+def test_leaving_twice_is_a_fault(is_after_stop: bool) -> None:
     conversation = seated()
     conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
     leave(conversation)
+    conversation.requests[-1].is_after_stop = is_after_stop
     assert conversation.clauses() == ["holdem-8.5"]
 
 

@@ -37,8 +37,9 @@ class RecordedRequest(Struct):
     """A request of the bot and the response to it, each with its bytes. `at` is a time of the event loop in seconds.
 
     `user` is the name in the credentials, "" if they cannot be read. `response` is None if a fault was injected;
-    `is_executed_unanswered`: the request was executed all the same. `response_data` is what was sent. `hand` is
-    the hand that ran in the game of the path when the request arrived, None if there was none.
+    `is_executed_unanswered`: the request was executed all the same. `is_after_stop`: the bot may already have been
+    asked to end. `response_data` is what was sent. `hand` is the hand that ran in the game of the path when the request
+    arrived, None if there was none.
     """
 
     at: float
@@ -47,6 +48,7 @@ class RecordedRequest(Struct):
     data: bytes
     response: ReceivedResponse | None = None
     is_executed_unanswered: bool = False
+    is_after_stop: bool = False
     response_data: bytes = b""
     hand: Hand | None = None
 
@@ -175,7 +177,11 @@ class HoldemTestServer:
                 writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 return False
             recorded = RecordedRequest(
-                asyncio.get_running_loop().time(), span.message, _username(span.message.headers), span.data
+                asyncio.get_running_loop().time(),
+                span.message,
+                _username(span.message.headers),
+                span.data,
+                is_after_stop=self.is_stopping,
             )
             if len(self.requests) >= MAX_REQUESTS:
                 return False
