@@ -127,8 +127,8 @@ class ReplayChecks:
             return False  # cases of other clauses are about the status of a refusal
         if wanted < 300 and (both or await self._is_about_route(role, request, route, expected, found)):
             own = route
-        if (own, found) == ("holdem-4.1", FORBIDDEN) and await self._has_moved_turn_after_departure(role, request):
-            own = "holdem-3.11"
+        if wanted < 300 and (route, found) == ("holdem-4.1", FORBIDDEN):
+            own = await self._clause_of_refused_turn(role, request, own)
         clause = own if wanted < 300 else self._refusal_clause(role, request, wanted, is_refused=found >= 400)
         self._context.add_status_deviation(clause, wanted, response, self._status_outcome(wanted, found))
         self._context.deviations[-1] = replace(self._context.deviations[-1], exchange=exchange)
@@ -176,14 +176,29 @@ class ReplayChecks:
         is_valid_bet = any((name, value) == (FOLD_REASON, "") for name, value in expected.headers)
         return is_valid_bet or (route in SETUP_CLAUSES and not own.startswith("holdem-1."))
 
-    async def _has_moved_turn_after_departure(self, role: str, request: TranscriptRequest) -> bool:
-        """Whether this player has lost the turn by the last change of a game, which was that somebody left."""
+    async def _clause_of_refused_turn(self, role: str, request: TranscriptRequest, own: str) -> str:
+        """Return the clause of an act that was refused as out of turn: `own`, or that of a departure.
+
+        Raises NotReached if another player is shown to have the turn, and has it by all that was seen of the hand: the
+        button is not at the player who has it in the transcript. Who has it is judged in the games that are followed.
+        """
+        game = path_segments(request.path)[1]
+        player = self._context.player_id(role, game)
+        turn = (await self._context.get_game(NOBODY, game)).turn.player_id
+        if turn in {"", player}:
+            return own
+        if self._has_moved_turn_after_departure(game, player):
+            return "holdem-3.11"
+        if self._context.refereed_games.follows(game):
+            raise NotReached("another player has the turn: the button is elsewhere than in the transcript")
+        return own
+
+    def _has_moved_turn_after_departure(self, game: str, player: str) -> bool:
+        """Whether a player had the turn until the last change of a game, which was that somebody left."""
         messages = [line.message for line in self._context.lines]
         sent = [(at, one) for at, one in enumerate(messages) if isinstance(one, SentRequest) and one.method != "GET"]
         if len(sent) < 2 or sent[-2][1].method != "DELETE":
             return False
-        game = path_segments(request.path)[1]
-        player = self._context.player_id(role, game)
         before = [one for one in messages[: sent[-2][0]] if isinstance(one, ReceivedResponse)]
         turns = [
             shown.turn.player_id
@@ -191,8 +206,7 @@ class ReplayChecks:
             for shown in parse_game(one.body, self._context.dialect).games
             if shown.game_id == game
         ]
-        shown = await self._context.get_game(NOBODY, game)
-        return turns[-1:] in ([], [player]) and shown.turn.player_id not in {"", player}
+        return turns[-1:] in ([], [player])
 
     async def _depends_on_slash(self, role: str, request: TranscriptRequest) -> bool:
         """Whether a request that was refused is not refused with the usual end of its path (1.2)."""
