@@ -99,6 +99,8 @@ def test_leaving_a_game_that_was_shown_without_the_player_is_a_fault() -> None:
     conversation.add("GET", f"/games/{GAME}", 200, SHOWN.replace(PLAYER.encode(), b"p2"))
     leave(conversation)
     assert conversation.clauses() == ["holdem-8.5"]
+    conversation.requests[-1].is_after_stop = True
+    assert conversation.clauses() == [], "it was asked to end in between"
 
 
 @pytest.mark.parametrize("is_after_stop", [False, True])

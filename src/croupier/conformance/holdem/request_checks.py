@@ -147,16 +147,17 @@ def _authorization(request: RecordedRequest) -> str:
 def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the bot could know that the request is invalid: its last read may be outdated.
 
-    Its own GUID never is: it knows no other player for whom it could act. An act that the bot sent before it was asked
-    to end may arrive after the DELETE with which it leaves then, which is on another connection.
+    Its own GUID never is: it knows no other player for whom it could act. A bot that is asked to end may leave wherever
+    it was, but once: an act that it sent before may arrive after the DELETE, which is on another connection.
     """
     if request.path[3:4] not in ([], [test_server.house.guid_of(request.user)]):
         return True
-    is_late_act = request.is_after_stop and request.request.method == "POST"
-    if not _was_shown(test_server, request) or (_has_left(test_server, request) and not is_late_act):
+    if not _was_shown(test_server, request):
         return True
+    if _has_left(test_server, request):
+        return request.request.method == "DELETE" or not request.is_after_stop
     if request.request.method == "DELETE":
-        return _was_shown_out(test_server, request)
+        return _was_shown_out(test_server, request) and not request.is_after_stop
     return request.request.method == "GET" or not _has_read_own_turn(test_server, request)
 
 
