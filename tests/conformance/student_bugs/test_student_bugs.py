@@ -57,6 +57,7 @@ QUICK = (
     ("sevenhalf_server", "house-words-argument-not-read", "sevenhalf/2.4/bank-words-of-any-length"),
     ("holdem_server", "user-200", "holdem/2.2"),
     ("holdem_server", "join-200", "holdem/3.5"),
+    ("holdem_server", "burnt-card", "holdem/6.14/a-flush-beats-a-straight"),
     ("oldmaid_table", "nick-twice", "oldmaid/3.8"),
     ("oldmaid_table", "pair-any-suit", "oldmaid/5.3"),
     ("kuhn_client", "bets-against-bet", "kuhn/4.6"),

@@ -20,6 +20,7 @@ from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
     BLINDS_OF_TWO_CLAUSE,
     CLAUSES_BY_OPERATION,
+    DEAL_CLAUSE,
     FOLD_REASON,
     FORBIDDEN,
     HANDLE_PATTERN,
@@ -56,6 +57,7 @@ from croupier.core.http_transcript import (
     match_response,
 )
 from croupier.core.transcript import Transcript
+from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.observed.differences import rotated
 
 
@@ -98,8 +100,19 @@ class ReplayChecks:
                 await self._context.get_game(NOBODY, game)  # the fold, or the bet, may show there
                 self._require_seats(game)
             self._check_header(name, value, response)
+        if route == "holdem-4.1" and self._transcript.head.get("needs") == "luck":
+            await self._check_dealt_board(path_segments(request.path)[1])
         if expected.status < 300 and not QUOTED_PATTERN.fullmatch(expected.body):
             self._check_body(role, request, route, expected, response)
+
+    async def _check_dealt_board(self, game: str) -> None:
+        """Check that the board is from a deck of the transcript, each of which ends with it. Raises CaseAborted."""
+        shown = (await self._context.get_game(NOBODY, game)).cards.board
+        boards = [deck.split()[-BOARD_CARDS:] for deck in self._transcript.head["deck"].split("/")]
+        if [*shown] not in [board[: len(shown)] for board in boards]:
+            expected = " or ".join(" ".join(board[: len(shown)]) for board in boards)
+            self._context.add_deviation(DEAL_CLAUSE, f"the board {expected}, from the deck", " ".join(shown))
+            raise CaseAborted
 
     async def _check_status(
         self,

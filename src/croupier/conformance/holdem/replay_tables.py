@@ -76,6 +76,9 @@ TOO_MANY_REQUESTS: Final = 429
 BLINDS_OF_TWO_CLAUSE: Final = "holdem-6.4"
 """Who posts which blind if there are two players."""
 
+DEAL_CLAUSE: Final = "holdem-6.5"
+"""In which order the cards of the deck are dealt."""
+
 IDLE_CLAUSE: Final = "holdem-5.16"
 IDLE_FIELDS: Final = frozenset({"state", "pots", "size", "players", "small_blind", "board"})
 """What a Game shows between hands, and the clause that says how (5.16)."""
