@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.request_checks import judge_requests
 from croupier.conformance.holdem.test_server import RecordedRequest
+from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.engine.hand import Hand
 
 GAME, PLAYER = "g1", "p1"
@@ -32,8 +32,11 @@ class Conversation:
         self.requests.append(RecordedRequest(at, request, "bot", request.encode("x"), response, response_data=body))
 
     def clauses(self) -> Sequence[str]:
+        return [clause for clause, _ in self.outcomes()]
+
+    def outcomes(self) -> Sequence[tuple[str, Outcome]]:
         found: Any = self
-        return [deviation.clause for deviation in judge_requests(found)]
+        return [(deviation.clause, deviation.outcome) for deviation in judge_requests(found)]
 
 
 def seated() -> Conversation:
@@ -75,8 +78,8 @@ def test_an_act_that_arrives_after_the_bot_has_left_because_it_was_asked_to_end_
     assert conversation.clauses() == []
 
 
-def leave(conversation: Conversation) -> None:
-    path = f"/games/{GAME}/players/{PLAYER}"
+def leave(conversation: Conversation, player: str = PLAYER) -> None:
+    path = f"/games/{GAME}/players/{player}"
     conversation.add("DELETE", path, 404, b"holdem-8.5: found the player")
 
 
@@ -94,22 +97,24 @@ def test_leaving_a_game_in_which_the_player_was_never_shown_is_no_fault() -> Non
     assert conversation.clauses() == []
 
 
-def test_leaving_a_game_that_was_shown_without_the_player_is_a_fault() -> None:
+def test_leaving_a_game_that_was_shown_without_the_player_is_a_choice() -> None:
     conversation = seated()
     conversation.add("GET", f"/games/{GAME}", 200, SHOWN.replace(PLAYER.encode(), b"p2"))
     leave(conversation)
-    assert conversation.clauses() == ["holdem-8.5"]
-    conversation.requests[-1].is_after_stop = True
-    assert conversation.clauses() == [], "it was asked to end in between"
+    assert conversation.outcomes() == [("holdem-8.5", Outcome.CHOICE)]
 
 
-@pytest.mark.parametrize("is_after_stop", [False, True])
-def test_leaving_twice_is_a_fault(is_after_stop: bool) -> None:
+def test_leaving_twice_is_a_choice() -> None:
     conversation = seated()
     conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
     leave(conversation)
-    conversation.requests[-1].is_after_stop = is_after_stop
-    assert conversation.clauses() == ["holdem-8.5"]
+    assert conversation.outcomes() == [("holdem-8.5", Outcome.CHOICE)]
+
+
+def test_leaving_as_another_player_is_a_fault() -> None:
+    conversation = seated()
+    leave(conversation, player=GAME)
+    assert conversation.outcomes() == [("holdem-8.5", Outcome.FAIL)]
 
 
 def test_an_act_with_the_guid_of_the_game_as_that_of_the_player_is_a_fault() -> None:

@@ -92,7 +92,8 @@ def _judge_request(
         if clause in LOGIN_CLAUSES and _is_registered_later(test_server, request):
             return
         if refused := judge_refusal(clause, f"{sent.method} {sent.path}: {response.summary}"):
-            yield replace(refused, got=shown)
+            outcome = Outcome.CHOICE if _leaves_again(test_server, request, clause) else refused.outcome
+            yield replace(refused, outcome=outcome, got=shown)
     elif (reason := response.headers.get("x-fold-reason")) and not doubtful:  # it may repeat what was executed
         clause, expected = _invalid_bet_clause(request), "a valid bet"
         if _is_repeated_act(test_server, request):
@@ -147,8 +148,8 @@ def _authorization(request: RecordedRequest) -> str:
 def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the bot could know that the request is invalid: its last read may be outdated.
 
-    Its own GUID never is: it knows no other player for whom it could act. A bot that is asked to end may leave wherever
-    it was, but once: an act that it sent before may arrive after the DELETE, which is on another connection.
+    Its own GUID never is: it knows no other player for whom it could act. An act that the bot sent before it was asked
+    to end may arrive after the DELETE with which it leaves then, which is on another connection.
     """
     if request.path[3:4] not in ([], [test_server.house.guid_of(request.user)]):
         return True
@@ -157,8 +158,14 @@ def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) 
     if _has_left(test_server, request):
         return request.request.method == "DELETE" or not request.is_after_stop
     if request.request.method == "DELETE":
-        return _was_shown_out(test_server, request) and not request.is_after_stop
+        return _was_shown_out(test_server, request)
     return request.request.method == "GET" or not _has_read_own_turn(test_server, request)
+
+
+def _leaves_again(test_server: HoldemTestServer, request: RecordedRequest, clause: str) -> bool:
+    """Whether a bot leaves for its own player who is out already: the document does not forbid that (holdem P39)."""
+    is_own = request.path[3:4] == [test_server.house.guid_of(request.user)] and _was_shown(test_server, request)
+    return clause == "holdem-8.5" and request.request.method == "DELETE" and is_own
 
 
 def _was_shown(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
