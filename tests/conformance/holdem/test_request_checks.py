@@ -111,6 +111,14 @@ def test_leaving_twice_is_a_choice() -> None:
     assert conversation.outcomes() == [("holdem-8.5", Outcome.CHOICE)]
 
 
+def test_a_player_that_was_shown_in_chunks_is_known() -> None:
+    conversation = seated()
+    for request in conversation.requests:
+        request.response_data = b"2\r\n" + b"\r\n2\r\n".join(request.response_data[at : at + 2] for at in range(20))
+    act(conversation, "8.5")
+    assert conversation.clauses() == []
+
+
 def test_leaving_as_another_player_is_a_fault() -> None:
     conversation = seated()
     leave(conversation, player=GAME)

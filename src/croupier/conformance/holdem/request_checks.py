@@ -170,8 +170,11 @@ def _leaves_again(test_server: HoldemTestServer, request: RecordedRequest, claus
 
 def _was_shown(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the server has shown the game and the player of a path before."""
-    shown = b"".join(one.response_data for one in test_server.requests if one.at < request.at)
-    return all(f'"{guid}"'.encode() in shown or f"/{guid}".encode() in shown for guid in request.path[1:4:2])
+    before = [one for one in test_server.requests if one.at < request.at]
+    return all(
+        any(_shows(one, f'"{guid}"'.encode()) or _shows(one, f"/{guid}".encode()) for one in before)
+        for guid in request.path[1:4:2]
+    )
 
 
 def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
@@ -206,9 +209,9 @@ def _reads_before(test_server: HoldemTestServer, request: RecordedRequest) -> Se
     return [one for one in test_server.requests if one.at < request.at and one.request.method == "GET"]
 
 
-def _shows(read: RecordedRequest, part: bytes) -> bool:
-    """Whether the response to a read has a part, as the service has written it or as it was sent."""
-    return part in read.response_data or (read.response is not None and part in read.response.body)
+def _shows(request: RecordedRequest, part: bytes) -> bool:
+    """Whether the response to a request has a part, as the service has written it or as it was sent."""
+    return part in request.response_data or (request.response is not None and part in request.response.body)
 
 
 def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
