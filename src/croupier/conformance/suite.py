@@ -27,7 +27,7 @@ START_TIMEOUT_FACTOR: Final = 2.0
 """How long a client may take to start and to connect, as a multiple of the answer timeout."""
 
 MAX_ABSENCES: Final = 3
-"""After this many tries in a row in which a client has not connected, or left in silence, the other cases are skipped."""
+"""After this many tries in a row in which a client has not connected, or left in silence, the rest is skipped."""
 
 
 @dataclass(frozen=True, kw_only=True)
