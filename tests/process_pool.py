@@ -9,7 +9,7 @@ password hashes are cheap, so that tests can spend their time on games.
 import os
 import sys
 
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import serve
 from croupier.net.event_loop import run
 from croupier.rooms import oldmaid

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from prometheus_client import REGISTRY
 
-from croupier.app.open_rooms import ServerConfig
+from croupier.app.config import ServerConfig
 from croupier.cli import app
 from croupier.observers.metrics import METRICS
 from croupier.rooms import HOUSE_ROOMS, ROOMS

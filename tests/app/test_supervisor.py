@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from croupier.app import supervisor as supervisor_module
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.server_sockets import ServerSockets
 from croupier.app.supervisor import MAX_FAILURES, Supervisor
 from croupier.core.logger import SilentLogger

@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from croupier.app.open_rooms import RoomConfig
+from croupier.app.config import RoomConfig
 from croupier.app.serve import conversation_log_path
 from croupier.cli import app as root
 from croupier.cli import serve as serving

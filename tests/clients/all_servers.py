@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ssl import SSLContext
 
-from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.app.config import RoomConfig, ServerConfig
+from croupier.app.open_rooms import open_room
+from croupier.app.room_context import RoomContext
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Address
 from croupier.recording.shared_store import SharedStore

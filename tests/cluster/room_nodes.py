@@ -7,9 +7,11 @@ from contextlib import AsyncExitStack, suppress
 from random import Random
 from typing import Any, Final, Self
 
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.divided_house import DividedHouse
 from croupier.app.divided_table import DividedTable
-from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.app.open_rooms import open_room
+from croupier.app.room_context import OpenRoom, RoomContext
 from croupier.cluster.node import Node
 from croupier.core.logger import SilentLogger
 from croupier.recording.shared_store import SharedStore

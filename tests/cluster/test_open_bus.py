@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from croupier.app.cluster_node import default_node_name
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import serve
 from croupier.cluster.bus import BusUnavailable
 from croupier.cluster.node import NODE_NAME

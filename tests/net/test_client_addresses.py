@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.app.open_rooms import ServerConfig
+from croupier.app.config import ServerConfig
 from croupier.app.serve import check_config
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.limits import ConnectionLimits, ServiceLimits

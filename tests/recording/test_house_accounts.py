@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trustme
 
-from croupier.app.open_rooms import ServerConfig
+from croupier.app.config import ServerConfig
 from croupier.app.serve import check_config, make_tls_context
 from croupier.core.dealer import Dealer, FairDealer
 from croupier.core.private_table import Purse

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import serve
 from croupier.app.server_process import ServerProcess
 from croupier.rooms import ROOMS

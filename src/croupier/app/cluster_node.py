@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig, is_divided, is_stored
+from croupier.app.config import RoomConfig, ServerConfig, is_divided, is_stored
+from croupier.app.room_context import OpenRoom
 from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom
 from croupier.rooms.holdem import ROOM as HOLDEM

@@ -9,7 +9,7 @@ from itertools import count
 from math import inf
 from typing import Any, Final
 
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import OpenServer, serve
 from croupier.clients.game import GameClient
 from croupier.clients.holdem import HoldemClient, play_hands

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from croupier.app.config import RoomConfig, ServerConfig, is_stored, wanted_seeds
 from croupier.app.http_room import HttpRoom
-from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig, is_stored, make_dealers, wanted_seeds
+from croupier.app.room_context import RoomContext
 from croupier.cluster.bus import BusUnavailable
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
@@ -62,7 +63,7 @@ async def open_holdem(
 
 
 def _memory_source(room_config: RoomConfig, seeds: Seeds) -> HouseSource:
-    secret, dealers = seeds.server_seed(ROOM_NAME, 0), make_dealers(room_config.room, seeds)
+    secret, dealers = seeds.server_seed(ROOM_NAME, 0), seeds.dealers(room_config.room)
 
     async def load(number: int) -> LoadedHouse:  # noqa: ARG001 -- there is only one
         clock = asyncio.get_running_loop().time
@@ -79,7 +80,7 @@ async def _stored_source(
     """Open the store; it is closed if the context raises."""
 
     def build(start: JournalStart) -> House:
-        dealers = make_dealers(room_config.room, start)
+        dealers = start.dealers(room_config.room)
         return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0), place=start.place)
 
     async with context.shared_store.open_for(ROOM_NAME, shared=context.node is not None) as store:

@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-from croupier.app.open_rooms import OpenRoom, ServerConfig
+from croupier.app.config import ServerConfig
 from croupier.app.readiness import Readiness
+from croupier.app.room_context import OpenRoom
 from croupier.core.histogram import Histogram
 from croupier.net.addresses import format_address
 from croupier.recording.shared_store import SharedStore

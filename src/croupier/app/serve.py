@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from croupier.app.cluster_node import cluster_node
+from croupier.app.config import RoomConfig, ServerConfig, has_divided_rooms
 from croupier.app.monitoring import export_figures
-from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, has_divided_rooms, open_room
+from croupier.app.open_rooms import open_room
 from croupier.app.readiness import Readiness
+from croupier.app.room_context import OpenRoom, RoomContext
 from croupier.app.server_process import ServerProcess
 from croupier.app.tracing import check_endpoint, span_observers, tracing
 from croupier.app.web_app import admin_token, bind_web_socket, has_web_app, room_entries, serve_web, web_url

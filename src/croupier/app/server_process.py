@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.monitoring import serve_monitoring
-from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
 from croupier.app.readiness import Readiness
+from croupier.app.room_context import OpenRoom
 from croupier.core.room import Room
 from croupier.net.count_limit import ConnectionCounts
 from croupier.net.limits import EndpointLimits

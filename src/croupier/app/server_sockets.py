@@ -6,7 +6,7 @@ So connections that nobody has accepted yet survive the worker that would have a
 from collections.abc import Sequence
 from typing import Self
 
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.web_app import bind_web_socket, has_web_app
 from croupier.app.worker import is_for_all_workers
 from croupier.core.logger import Logger

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.monitoring import serve_monitoring
-from croupier.app.open_rooms import RoomConfig, ServerConfig
 from croupier.app.serve import check_config, prepare_shared_files
 from croupier.app.server_sockets import ServerSockets
 from croupier.app.worker import (

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
+from croupier.app.room_context import OpenRoom
 from croupier.core.session import Address
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address

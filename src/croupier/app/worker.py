@@ -19,9 +19,10 @@ import structlog
 from msgspec import Struct
 
 from croupier.app.cluster_node import default_node_name
+from croupier.app.config import RoomConfig, ServerConfig, is_stored
 from croupier.app.http_room import HttpRoom
-from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig, is_stored
 from croupier.app.readiness import Readiness
+from croupier.app.room_context import OpenRoom
 from croupier.app.serve import serve
 from croupier.app.server_process import ServerProcess
 from croupier.cluster.bus import BusUnavailable

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from croupier.app.open_rooms import RoomConfig, ServerConfig
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import make_tls_context, serve
 from croupier.cli.output import print_now
 from croupier.clients.contestants import parse_contestant

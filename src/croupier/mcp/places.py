@@ -8,8 +8,10 @@ from itertools import chain
 from time import time
 from typing import Any, Final
 
+from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.demo import HOLDEM_SETTINGS, OLDMAID_PLAYERS, OLDMAID_SETTINGS, play_holdem, play_oldmaid
-from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.app.open_rooms import open_room
+from croupier.app.room_context import OpenRoom, RoomContext
 from croupier.clients.game import GameClient
 from croupier.clients.holdem import HoldemClient
 from croupier.clients.holdem_api import Refusal

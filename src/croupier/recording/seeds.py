@@ -2,6 +2,8 @@
 
 import hmac
 import secrets
+from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 from msgspec import Struct
@@ -9,7 +11,8 @@ from msgspec.json import decode
 from msgspec.structs import replace
 
 from croupier.core.cards import Order
-from croupier.core.dealer import derive_server_seed
+from croupier.core.dealer import MAX_SMALL_PACK, Dealer, dealer_factory, derive_server_seed
+from croupier.core.room import HouseRoom, Room
 
 
 class Seeds(Struct, frozen=True, omit_defaults=True):
@@ -33,6 +36,16 @@ class Seeds(Struct, frozen=True, omit_defaults=True):
         if self.seed is not None:
             return derive_server_seed(self.seed, room, hand_number)
         return hmac.digest(bytes.fromhex(self.secret), f"{room}/{hand_number}".encode(), "sha256")
+
+    def dealers(self, room: Room) -> Callable[[int], Dealer]:
+        """Return the function that makes the dealer of a private table, or of a hand at shared tables."""
+        return dealer_factory(
+            partial(self.server_seed, room.name),
+            self.client_seed.encode(),
+            self.decks,
+            shared=not isinstance(room, HouseRoom),
+            has_small_pack=len(room.pack) <= MAX_SMALL_PACK,
+        )
 
 
 def decode_start[S: Seeds](fact: bytes, wanted: S) -> S:
