@@ -41,6 +41,10 @@ class RoomContext(NamedTuple):
 class OpenRoom(RoomFigures, Protocol):
     """A room that is open."""
 
+    def stop_accepting(self) -> None:
+        """Accept no more connections; those that are open go on."""
+        ...
+
     def halt(self, *, final: bool) -> None:
         """Start no new games; if `final`, also void the running games and disconnect all clients."""
         ...

@@ -20,7 +20,6 @@ from msgspec import Struct
 
 from croupier.app.cluster_node import default_node_name
 from croupier.app.config import RoomConfig, ServerConfig, is_stored
-from croupier.app.http_room import HttpRoom
 from croupier.app.readiness import Readiness
 from croupier.app.room_context import OpenRoom
 from croupier.app.serve import serve
@@ -30,7 +29,6 @@ from croupier.cluster.local_bus import LocalBus
 from croupier.cluster.open_bus import local_bus_url
 from croupier.core.room import HouseRoom, Room
 from croupier.net.count_limit import ConnectionCounts
-from croupier.net.endpoint import Endpoint
 from croupier.net.limits import EndpointLimits
 from croupier.net.listening_socket import inherit_sockets
 from croupier.net.shared_counts import SharedCountLimit, SharedCounts
@@ -195,8 +193,7 @@ class Worker(ServerProcess):
         """See `ServerProcess`. In a restart, clients that have just connected get to their first game."""
         if request == RESTART:
             for room in rooms:
-                if isinstance(room, Endpoint | HttpRoom):
-                    room.stop_accepting()
+                room.stop_accepting()
             await asyncio.sleep(FIRST_GAME_SECONDS)
 
     @asynccontextmanager
