@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import dealer_factory, derive_server_seed
+from croupier.core.logger import SilentLogger
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.connection import HttpConnection, State
 from croupier.http.holdem_app import HoldemApp
@@ -249,7 +250,7 @@ async def opened(
     limits: ServiceLimits = ServiceLimits(),
     connection_limits: ConnectionLimits = ConnectionLimits(),
     context: ssl.SSLContext | None = None,
-    log: Any = None,
+    log: Any = SilentLogger(),
     observers: Any = (),
     authenticator: Authenticator | None = None,
     **settings: Any,

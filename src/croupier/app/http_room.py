@@ -17,7 +17,6 @@ from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.local_houses import Loader, LocalHouses
 from croupier.net.client_addresses import TrustedProxies
 from croupier.net.count_limit import ConnectionCounts
-from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import Store
@@ -46,7 +45,6 @@ class HttpRoom(TablesApp):
         super().__init__(
             group,
             authenticator,
-            counts=RoomCounters(),
             log=log,
             limits=ServiceLimits(max_requests=settings.requests_per_minute),
             proxies=proxies,

@@ -64,13 +64,12 @@ class TablesApp(Application):
         service: HouseGroup,
         authenticator: Authenticator,
         *,
-        counts: RoomCounters,
         log: Logger,
         limits: ServiceLimits = ServiceLimits(),
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
         self.service = service
-        self.counts = counts
+        self.counts = RoomCounters()
         self.log = log
         self.address: Address
         self.web_port: int | None = None
@@ -328,22 +327,21 @@ class HoldemApp(TablesApp):
         authenticator: Authenticator,
         *,
         clock: Callable[[], float] = monotonic,
-        log: Logger | None = None,
+        log: Logger = SilentLogger(),
         observers: Sequence[Observer] = (),
         limits: ServiceLimits = ServiceLimits(),
         journal: HoldemJournal | None = None,
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
-        counts, log = RoomCounters(), log or SilentLogger()
         group = HouseGroup(1, house.settings if journal is None else journal.settings, house.guid_of, clock)
+        super().__init__(group, authenticator, log=log, limits=limits, proxies=proxies)
         self.house_service = HoldemService(
             house,
             clock,
             observers=observers,
-            counts=counts,
+            counts=self.counts,
             log=log,
             views=group.views,
             journal=journal,
         )
         group.add(1, self.house_service)
-        super().__init__(group, authenticator, counts=counts, log=log, limits=limits, proxies=proxies)
