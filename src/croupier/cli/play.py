@@ -214,10 +214,9 @@ async def play_yourself(
     from croupier.tui.seats import HouseSeat
 
     address = await find_address()
-    usual_purse = room.initial_purse(room.settings()) if room.has_purse else None
 
     def open_seat(notify: Callable[[Text], None]) -> HouseSeat:
-        return HouseSeat(open_game(address, notify), usual_purse)
+        return HouseSeat(open_game(address, notify))
 
     return await interact(room.load_extra("presenter")(), open_seat, format_address(address), plain=plain)
 

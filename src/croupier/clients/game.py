@@ -38,8 +38,9 @@ class GameClient:
     """A connection to a house. Enter it with `async with`, or with `with` for a BlockingGameClient.
 
     `send` sends a message, `receive` waits for the next one. `legal` are the messages that are allowed now, `nets` the
-    result of every finished game in coins. `player` is the session that follows the game. `hangup` is the error that
-    says so if the house closed the connection first, also if it broke a clause by that; else None.
+    result of every finished game in coins. `player` is the session that follows the game, `room` is what is played.
+    `hangup` is the error that says so if the house closed the connection first, also if it broke a clause by that; else
+    None.
 
     Without `port` the server is searched at the room's default ports; `address` is set when the context is entered.
     `answer_timeout` is the number of seconds that the house has for an answer. `notify` is called with a text when
@@ -66,7 +67,7 @@ class GameClient:
         self._has_port = port is not None
         self.notify = notify
         self._ssl = ssl
-        self._room = room
+        self.room = room
         self._inbox: Inbox[object] = Inbox()
         self._final_error: Exception | None = None
         self._is_joined = False
@@ -88,7 +89,7 @@ class GameClient:
 
     async def __aenter__(self) -> Self:
         if not self._has_port:
-            self.address = await locate(self._room, self.address[0], self._ssl)
+            self.address = await locate(self.room, self.address[0], self._ssl)
         self._endpoint = Endpoint(
             self.player,
             lambda: self._codec,
@@ -157,9 +158,9 @@ class GameClient:
     async def _find_other_protocol(self) -> OtherProtocol | None:
         """Return what else the server speaks: recognised by its first answer, or by a probe if there was none."""
         if self._codec.first_bytes:
-            return other_protocol_error(self._room, self.address, self._codec.first_bytes)
+            return other_protocol_error(self.room, self.address, self._codec.first_bytes)
         if self._identify_task is None:
-            self._identify_task = asyncio.ensure_future(identify(self._room, self.address, self._ssl))
+            self._identify_task = asyncio.ensure_future(identify(self.room, self.address, self._ssl))
         return await self._identify_task
 
     def _is_waiting(self) -> bool:
@@ -181,7 +182,7 @@ class GameClient:
 
     async def _identify_silent_server(self) -> OtherProtocol | None:
         """Probe a silent server. One that speaks another protocol will never answer, so `receive` raises at once."""
-        other = await identify(self._room, self.address, self._ssl)
+        other = await identify(self.room, self.address, self._ssl)
         if other is not None and not self._codec.first_bytes:
             self._inbox.put(other)
         return other

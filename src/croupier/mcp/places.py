@@ -139,8 +139,7 @@ async def seat_opener(room: Room, address: Address, login: Login) -> AsyncIterat
     Raises ValueError if the user of the login has another password.
     """
     if isinstance(room, HouseRoom):
-        purse = room.initial_purse(room.settings()) if room.has_purse else None
-        yield lambda notify: HouseSeat(GameClient(room, *address, notify=notify), purse)
+        yield lambda notify: HouseSeat(GameClient(room, *address, notify=notify))
     elif room.name == "holdem":
         async with HoldemClient(f"http://{format_address(address)}", *login) as client:
             await register(client)

@@ -83,13 +83,14 @@ class MessageSeat[C: GameClient | RingClient](Seat[C]):
 
 
 class HouseSeat(MessageSeat[GameClient]):
-    """A seat in a game against a house."""
+    """A seat in a game against a house, which is assumed to have the usual settings."""
 
     errors = (Violation, ConnectionError)
 
-    def __init__(self, client: GameClient, purse: int | None) -> None:
+    def __init__(self, client: GameClient) -> None:
         super().__init__(client)
-        self.purse = purse
+        room = client.room
+        self.purse = room.initial_purse(room.settings()) if room.has_purse else None
 
     async def receive(self) -> Any:
         """See `Seat.receive`: None if the house has closed the connection between two games."""
