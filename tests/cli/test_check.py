@@ -16,8 +16,8 @@ import pytest
 import trustme
 
 from croupier.cli import app
-from croupier.cli.check import build_options, parse_reports
-from croupier.cli.options import changed_options
+from croupier.cli.check import parse_reports
+from croupier.cli.options import build_options, changed_options
 from croupier.clients.tls import TlsOptions
 from croupier.conformance.case import select
 from croupier.conformance.report.reports import REPORT_FORMATS

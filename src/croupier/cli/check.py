@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Group, Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
-from croupier.cli.options import changed_options, check_minimum, check_positive, command_line
+from croupier.cli.options import build_options, changed_options, check_minimum, check_positive, command_line
 from croupier.cli.output import fail
 from croupier.clients.tls import TlsOptions
 from croupier.core.plural import format_count
@@ -216,30 +215,6 @@ def check_tls(room: "Room", role: "Role", tls: TlsOptions) -> None:
 
     if (given := [*changed_options(tls)]) and (role == "client" or room is OLDMAID):
         raise ValueError(f"found {' '.join(given)}; allowed: tests of servers, except in {OLDMAID.title}")
-
-
-def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "Room") -> Any:
-    """Return the first of `kinds` that has all these fields, made from `values`; None if no value is given.
-
-    A value that is None is not given. Raises ValueError on a field that no kind has, and on a value of the wrong type.
-    """
-    from msgspec import ValidationError, convert
-
-    given = {name: value for name, value in values.items() if value is not None}
-    if not given:
-        return None
-    kind = next((kind for kind in kinds if given.keys() <= _field_names(kind)), kinds[0])
-    for name, value in given.items():
-        if name not in _field_names(kind):
-            raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title_in_sentence}")
-    try:
-        return convert(given, kind, strict=False)
-    except ValidationError as error:
-        raise ValueError(f"found {given}; {error}") from None
-
-
-def _field_names(kind: type[Any]) -> set[str]:
-    return {each.name for each in fields(kind)}
 
 
 def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
-from croupier.cli.options import check_minimum, check_positive, command_line
+from croupier.cli.options import build_options, check_minimum, check_positive, command_line
 from croupier.cli.output import INDENT, fail, print_line, print_now
 from croupier.core.text import printable
 
@@ -94,7 +94,6 @@ def matrix(
 
     from rich.console import Console
 
-    from croupier.cli.check import build_options
     from croupier.conformance.containment.policy import contained
     from croupier.conformance.matrix.matrix import MatrixPlan
     from croupier.conformance.matrix.programs import PairingTerms

@@ -1,10 +1,13 @@
-"""What the options of several commands share: ranges, durations, and the command line that repeats them."""
+"""What the options of several commands share: ranges, durations, those of a room, and the command line of all."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from croupier.core.room import Room
 
 UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "": 1.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 MAX_SECONDS: Final = 1e10
@@ -72,3 +75,27 @@ def changed_values(options: Any, ignored: Collection[str] = ()) -> Mapping[str, 
 def changed_options(options: Any) -> Iterator[str]:
     """Yield the arguments that give the options of a dataclass, without those that have their default value."""
     return command_line(changed_values(options))
+
+
+def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "Room") -> Any:
+    """Return the first of `kinds` that has all these fields, made from `values`; None if no value is given.
+
+    A value that is None is not given. Raises ValueError on a field that no kind has, and on a value of the wrong type.
+    """
+    from msgspec import ValidationError, convert
+
+    given = {name: value for name, value in values.items() if value is not None}
+    if not given:
+        return None
+    kind = next((kind for kind in kinds if given.keys() <= _field_names(kind)), kinds[0])
+    for name, value in given.items():
+        if name not in _field_names(kind):
+            raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title_in_sentence}")
+    try:
+        return convert(given, kind, strict=False)
+    except ValidationError as error:
+        raise ValueError(f"found {given}; {error}") from None
+
+
+def _field_names(kind: type[Any]) -> set[str]:
+    return {each.name for each in fields(kind)}

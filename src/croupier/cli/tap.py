@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from croupier.cli.options import check_minimum, check_positive, parse_duration
+from croupier.cli.options import build_options, check_minimum, check_positive, parse_duration
 from croupier.cli.output import fail
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def tap(
     from rich.console import Console
     from rich.text import Text
 
-    from croupier.cli.check import build_options
     from croupier.conformance.channel.delivery import Delivery
     from croupier.conformance.tap.connection import TapEvent
     from croupier.conformance.tap.pcap import Capture
