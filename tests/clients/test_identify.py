@@ -17,7 +17,6 @@ from croupier.clients.game import GameClient
 from croupier.clients.holdem import HoldemClient
 from croupier.clients.identify import OtherProtocol, locate
 from croupier.clients.play import BotTally, play_games
-from croupier.clients.server_url import server_address
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import RandomBot, bot_factory
 from croupier.core.dealer import FairDealer
@@ -295,7 +294,7 @@ def test_holdem_client_names_the_other_game(run: Run, other: str, monkeypatch: p
                     OtherProtocol, match=re.escape(f"{host}:{port} speaks {ROOMS[other].title_in_sentence} (")
                 ):
                     await identify.await_first_answer(
-                        authenticate(user, "ann", "secret"), ROOMS["holdem"], server_address(url), None, print
+                        authenticate(user, "ann", "secret"), ROOMS["holdem"], (host, port), None, print
                     )
 
     run(main())

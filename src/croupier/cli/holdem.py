@@ -2,14 +2,14 @@
 
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from getpass import getpass
 from http import HTTPStatus
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
 
 from cyclopts import Group, Parameter
@@ -29,7 +29,7 @@ from croupier.cli.play import (
 )
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
-from croupier.clients.tls import trusting_context
+from croupier.clients.tls import TlsOptions
 from croupier.core.errors import Violation
 from croupier.core.presentation import Text
 from croupier.net.event_loop import run
@@ -38,6 +38,7 @@ from croupier.rooms.holdem.wire import Dialect, Guid
 
 if TYPE_CHECKING:  # the HTTP client is imported on demand, which keeps --help fast
     from croupier.clients.holdem import HoldemClient
+    from croupier.clients.server_url import ServerUrl
 
     type Login = AbstractAsyncContextManager[HoldemClient]
 
@@ -54,7 +55,9 @@ BOT_RETRY_TIMEOUT_SECONDS: Final = 30.0
 
 DEFAULT_URL: Final = f"http://127.0.0.1:{ROOM.port}"
 
-type ServerUrl = Annotated[str, Parameter(name="URL", help="Server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")]
+type UrlArgument = Annotated[
+    str, Parameter(name="URL", help="Server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")
+]
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class HoldemBotOptions(TableBotOptions):
 
 
 def play_holdem(
-    url: ServerUrl = DEFAULT_URL,
+    url: UrlArgument = DEFAULT_URL,
     /,
     *,
     login: Annotated[LoginOptions, Parameter(name="*", group=SERVER)] = LoginOptions(),
@@ -103,7 +106,7 @@ def play_holdem(
 
 
 def watch_holdem(
-    url: ServerUrl = DEFAULT_URL,
+    url: UrlArgument = DEFAULT_URL,
     /,
     *,
     game: str | None = None,
@@ -119,7 +122,7 @@ def watch_holdem(
     tls_ca:
         PEM file with the certificate authority to trust, for https URLs.
     """
-    return explain_errors(url, lambda: run(_watch(url, game, tls_context(tls_ca), plain=person.is_plain())))
+    return explain_errors(url, lambda: run(_watch(url, game, tls_ca, plain=person.is_plain())))
 
 
 def explain_errors(url: str, command: Callable[[], int]) -> int:
@@ -141,30 +144,25 @@ def explain_errors(url: str, command: Callable[[], int]) -> int:
         return fail(f"{url}: {error}")
 
 
-def tls_context(tls_ca: Path | None) -> ssl.SSLContext | None:
-    """Return the TLS context that trusts an authority, None for the authorities of this machine."""
-    return None if tls_ca is None else trusting_context(tls_ca)
+async def _await_first_answer[T](
+    coroutine: Coroutine[Any, Any, T], server: "ServerUrl", context: ssl.SSLContext | None
+) -> T:
+    """Await a coroutine that talks to a server, with the TLS context `context` if any; see `await_first_answer`."""
+    from croupier.clients.identify import await_first_answer
 
-
-def _probe_context(url: str, context: ssl.SSLContext | None) -> ssl.SSLContext | None:
-    """Return the TLS context of the connections that find out what a server speaks, None without TLS."""
-    from croupier.clients.server_url import with_scheme
-
-    return (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
+    probe_context = (context or ssl.create_default_context()) if server.is_tls else None
+    return await await_first_answer(coroutine, ROOM, server.address, probe_context, print_error)
 
 
 def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: HoldemBotOptions) -> int:
     """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
     from croupier.clients.holdem import HoldemClient, play_hands
-    from croupier.clients.identify import await_first_answer
-    from croupier.clients.server_url import server_address, with_scheme
+    from croupier.clients.server_url import parse_url, with_scheme
 
     check_minimum(1, hands=bot_options.hands, wait=bot_options.wait)
     bot_options.check_bot_is_named()
     contestant = None if bot_options.bot is None else parse_player(ROOM, bot_options.bot)
-    context = tls_context(login.tls_ca)
-    address = server_address(url)
-    probe_context = _probe_context(url, context)
+    context, server = TlsOptions(tls_ca=login.tls_ca).ssl_context(), parse_url(url)
     if contestant is not None and login.user is None and login.password is None:
         user, password = new_login()
     else:
@@ -177,15 +175,14 @@ def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: Hol
         async with HoldemClient(
             url, user, password, ssl=context, retry_timeout=timeout, dialect=login.dialect
         ) as client:
-            await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
+            await _await_first_answer(authenticate(client, user, password), server, context)
             yield client
 
     if contestant is None:
         return run(_play_yourself(log_in(), url, game, plain=person.is_plain()))
     if contestant.kind == "command":
         bot_options.check_program()
-        host, port = address
-        values = {"url": with_scheme(url), "host": host, "port": port, "user": user, "password": password}
+        values = {"url": with_scheme(url), "host": server.host, "port": server.port, "user": user, "password": password}
         command = contestant.command(values if game is None else values | {"game": game})
         run(_register(log_in()))
         return play_with_programs(contestant.text, [command], url, as_json=bot_options.json)
@@ -232,19 +229,18 @@ async def _play_yourself(login: "Login", url: str, game: Guid | None, *, plain: 
         return await interact(ROOM.load_extra("presenter")(), open_seat, url, plain=plain)
 
 
-async def _watch(url: str, game: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:
+async def _watch(url: str, game: str | None, tls_ca: Path | None, *, plain: bool) -> int:
     """Let a person watch a table and return the exit status. Raises ConnectionError if there is none."""
     from croupier.clients.game_watcher import GameWatcher
     from croupier.clients.holdem import HoldemClient
-    from croupier.clients.identify import await_first_answer
-    from croupier.clients.server_url import server_address
+    from croupier.clients.server_url import parse_url
     from croupier.tui.holdem_seat import clock_offset
     from croupier.tui.interaction import interact
     from croupier.tui.watcher import WatcherPlace, WatchingPresenter
 
+    context = TlsOptions(tls_ca=tls_ca).ssl_context()
     async with HoldemClient(url, "", "", ssl=context, retry_timeout=PERSON_RETRY_TIMEOUT_SECONDS) as client:
-        probe_context = _probe_context(url, context)
-        games = await await_first_answer(client.list_games(), ROOM, server_address(url), probe_context, print_error)
+        games = await _await_first_answer(client.list_games(), parse_url(url), context)
         if game is None and not games:
             raise ConnectionError("there is no game to watch; `croupier play holdem` begins one")
         watched = max(games, key=lambda each: len(each.table)).game_id if game is None else quote(game, safe="")

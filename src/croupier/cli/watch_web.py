@@ -1,14 +1,14 @@
 """`croupier watch web`: the public tables of all rooms, through the web app of a server."""
 
-import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from croupier.cli.holdem import explain_errors, tls_context
+from croupier.cli.holdem import explain_errors
 from croupier.cli.output import print_line
 from croupier.cli.play import PERSON, PersonOptions
+from croupier.clients.tls import TlsOptions
 from croupier.net.event_loop import run
 from croupier.web.config import DEFAULT_PORT
 
@@ -37,15 +37,16 @@ def watch_web(
     tls_ca:
         PEM file with the certificate authority to trust, for https URLs.
     """
-    return explain_errors(url, lambda: run(_watch(url, table, tls_context(tls_ca), plain=person.is_plain())))
+    return explain_errors(url, lambda: run(_watch(url, table, tls_ca, plain=person.is_plain())))
 
 
-async def _watch(url: str, table: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:
+async def _watch(url: str, table: str | None, tls_ca: Path | None, *, plain: bool) -> int:
     """List the tables or show one, and return the exit status. Raises ConnectionError."""
     from croupier.clients.server_url import with_scheme
     from croupier.clients.web_tables import WebTables
     from croupier.tui.encoding import terminal_locale
 
+    context = TlsOptions(tls_ca=tls_ca).ssl_context()
     async with WebTables(with_scheme(url, DEFAULT_PORT), terminal_locale(), context) as tables:
         if table is None:
             for listed in await tables.tables():

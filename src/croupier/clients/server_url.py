@@ -84,11 +84,6 @@ def with_scheme(url: str, port: int = HOLDEM.port) -> str:
     return _add_scheme(url, port)
 
 
-def server_address(url: str) -> Address:
-    """Return the host and the port of a server's URL. Raises ValueError."""
-    return parse_url(url).address
-
-
 def room_address(room: Room, text: str) -> tuple[Address, bool]:
     """Return the address of a room's server, at the room's port unless it is given, and whether its URL is https.
 
