@@ -13,10 +13,9 @@ from croupier.cli import app
 from croupier.cli.check import parse_reports
 from croupier.cli.games import parse_place
 from croupier.cli.options import parse_duration
-from croupier.cli.play import parse_player
 from croupier.cli.settings import config_sources
 from croupier.cli.tap import parse_host_port, parse_target
-from croupier.clients.contestants import parse_contestant
+from croupier.clients.contestants import parse_contestant, parse_player
 from croupier.conformance.matrix.standings import parse_grading
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.rooms.holdem.cards import parse_cards

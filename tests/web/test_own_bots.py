@@ -271,7 +271,7 @@ def test_no_more_programs_run_than_are_allowed(run: Run, log: Log, monkeypatch: 
     [
         (
             ["127.0.0.1:9000"],
-            "found the bot '127.0.0.1:9000', an address; allowed: a bot of ours, or a command (docs/bots.md, What",
+            "found the bot '127.0.0.1:9000', an address; allowed: a bot of ours, or a command with {port}",
         ),
         (["./bot {port}", "--tls-cert", "cert.pem"], "found the bot './bot {port}', a command, and --tls-cert"),
         (["./bot {nick}"], "found {nick} in './bot {nick}'; allowed: {url}, {host}, {port}, {user}"),

@@ -23,10 +23,10 @@ from croupier.cli.play import (
     SummaryNouns,
     TableBotOptions,
     list_bots,
-    parse_player,
     print_summary,
     run_bots,
 )
+from croupier.clients.contestants import parse_player
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
 from croupier.clients.tls import TlsOptions

@@ -18,10 +18,10 @@ from croupier.cli.play import (
     PersonOptions,
     TableBotOptions,
     list_bots,
-    parse_player,
     run_bots,
     server_address,
 )
+from croupier.clients.contestants import parse_player
 from croupier.clients.luck import make_luck
 from croupier.core.plural import format_count
 from croupier.core.presentation import Text

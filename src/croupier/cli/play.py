@@ -12,7 +12,7 @@ from cyclopts import App, Group, Parameter
 from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import changed_values, check_minimum, check_positive, flag
 from croupier.cli.output import error_at, fail, is_interactive, print_error
-from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.clients.contestants import parse_player
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck
@@ -24,7 +24,7 @@ from croupier.core.presentation import Text
 from croupier.core.python_files import describe_error
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
-from croupier.net.addresses import format_address
+from croupier.net.addresses import format_address, parse_address
 from croupier.net.event_loop import run
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 
@@ -130,8 +130,6 @@ def server_address(target: str | None, connection: ConnectionOptions) -> tuple[s
     >>> server_address(None, ConnectionOptions(server="cards.example"))
     ('cards.example', None)
     """
-    from croupier.net.addresses import parse_address
-
     host, port = parse_address((connection.server or "") if target is None else target)
     port = connection.port if port is None else port
     if port is not None and not 0 < port < 65536:
@@ -283,15 +281,6 @@ def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) 
         report(perf_counter() - started)
         return fail(f"the bot has failed: {describe_error(error)}")
     return report(perf_counter() - started)
-
-
-def parse_player(room: Room, name: str) -> Contestant:
-    """Parse the name of a bot that can play at a server. Raises ValueError."""
-    contestant = parse_contestant(room, name)
-    if contestant.kind == "address":
-        found = f"found the bot {name!r}, an address; allowed: a bot of ours, or a command with {{port}}"
-        raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
-    return contestant
 
 
 def list_bots(room: Room) -> int:

@@ -12,7 +12,7 @@ from cyclopts import App, Group, Parameter
 from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import make_tls_context, serve
 from croupier.cli.output import print_now
-from croupier.clients.contestants import parse_contestant
+from croupier.clients.contestants import parse_player
 from croupier.core.room import HouseRoom, Room
 from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
@@ -51,11 +51,7 @@ def check_bots(room_configs: Sequence[RoomConfig], server_config: ServerConfig) 
     """Raise ValueError if a bot does not exist, or cannot play with people in the web app."""
     for each in room_configs:
         for bot in each.bots:
-            kind = parse_contestant(each.room, bot).kind
-            if kind == "address":
-                found = f"found the bot {bot!r}, an address; allowed: a bot of ours, or a command"
-                raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
-            if kind == "command" and server_config.tls_cert is not None:
+            if parse_player(each.room, bot).kind == "command" and server_config.tls_cert is not None:
                 raise ValueError(f"found the bot {bot!r}, a command, and --tls-cert; allowed: a bot of ours with TLS")
 
 

@@ -105,3 +105,12 @@ def parse_contestant(room: Room, text: str) -> Contestant:
         return Contestant(room.name, text, "address")
     allowed = (*room.bots, "FILE.py:CLASS", "'COMMAND -s {host} -p {port}'", "HOST:PORT")
     raise ValueError(f"found the bot {text!r}; allowed: {', '.join(allowed)}")
+
+
+def parse_player(room: Room, name: str) -> Contestant:
+    """Parse the name of a bot that can play at a server. Raises ValueError."""
+    contestant = parse_contestant(room, name)
+    if contestant.kind == "address":
+        found = f"found the bot {name!r}, an address; allowed: a bot of ours, or a command with {{port}}"
+        raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
+    return contestant
