@@ -1,6 +1,5 @@
 """The settings of a server, and of each room that it opens."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -201,11 +200,6 @@ def is_divided(room_config: RoomConfig, server_config: ServerConfig) -> bool:
     if is_local_bus(server_config.bus):
         return room_config.room.name == "holdem" and is_stored(room_config, server_config)
     return True
-
-
-def has_divided_rooms(room_configs: Sequence[RoomConfig], server_config: ServerConfig) -> bool:
-    """Return whether nodes divide any of the rooms; otherwise a node only shows theirs to the others."""
-    return any(is_divided(each, server_config) for each in room_configs)
 
 
 def wanted_seeds(room_config: RoomConfig, server_config: ServerConfig) -> Seeds:

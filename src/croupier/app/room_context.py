@@ -23,7 +23,7 @@ class RoomContext(NamedTuple):
 
     On `exits` a room puts what is closed last, after everything else that uses the room, such as the web app.
     If other processes open the room as well, `counts` counts the connections of all of them, and each has numbers of
-    its own from `first_peer` on.
+    its own from `first_peer` on. `node` is that of a room that is divided among nodes.
     """
 
     log: Logger

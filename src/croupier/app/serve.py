@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from croupier.app.cluster_node import cluster_node
-from croupier.app.config import RoomConfig, ServerConfig, has_divided_rooms
+from croupier.app.config import RoomConfig, ServerConfig, is_divided
 from croupier.app.monitoring import export_figures
 from croupier.app.open_rooms import open_room
 from croupier.app.readiness import Readiness
@@ -170,7 +170,7 @@ async def serve(
                 process.connection_counts(room_config.room, config.limits),
                 process.first_peer,
                 tracer,
-                node if has_divided_rooms(room_configs, config) else None,
+                node if is_divided(room_config, config) else None,
             )
             opened = await _open_in(process, room_config, config, context)
             if opened is None:
