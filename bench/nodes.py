@@ -36,18 +36,15 @@ from croupier.cluster.lease import preferred_owner
 from croupier.cluster.messages import Forwarded, Position, Reply, decode_request
 from croupier.cluster.nats_bus import NatsBus, connect_nats
 from croupier.cluster.node import Node
-from croupier.core.dealer import dealer_factory
 from croupier.core.logger import SilentLogger
 from croupier.http.auth import Authenticator
 from croupier.http.house_group import HouseGroup
-from croupier.http.local_houses import stored_house_loader
+from croupier.http.local_houses import stored_houses
 from croupier.http.stored_users import StoredUsers
 from croupier.net.event_loop import run
-from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
+from croupier.recording.holdem_journal import JournalStart, open_store_of_houses
 from croupier.rooms.holdem.engine.ranks import load_tables
-from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.places import user_guid
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Created, Join, Open, Turn
 from croupier.store.store import open_store, upgrade_store
 from nats_server import NatsServer
@@ -198,19 +195,12 @@ FRONT, OWNER = sorted(("ada", "bea"), key=lambda name: name == preferred_owner(1
 async def room_of(path: str) -> AsyncIterator[HttpRoom]:
     """A room with one house in a SQLite store; the house is not open yet."""
 
-    def build(start: JournalStart) -> House:
-        dealers = dealer_factory(partial(start.server_seed, ROOM_NAME))
-        return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0), place=start.place)
-
     async with await open_store(path) as store:
         await store.watch_accounts()
-        wanted = JournalStart(1, settings=Settings(stack=STACK, games_per_user=0, turn_seconds=600.0))
-        start = await open_store_of_houses(store, wanted, 1)
-        secret = start.server_seed(ROOM_NAME, 0)
-        group = HouseGroup(1, wanted.settings, lambda user: user_guid(secret, user), time.monotonic)
-        load = stored_house_loader(store, start, wanted, build, SilentLogger())
+        settings = Settings(stack=STACK, games_per_user=0, turn_seconds=600.0)
+        start = await open_store_of_houses(store, JournalStart(1, settings=settings), 1)
         authenticator = Authenticator(StoredUsers(store))
-        room = HttpRoom(group, load, wanted.settings, authenticator, SilentLogger(), store=store)
+        room = HttpRoom(stored_houses(store, start, settings, SilentLogger()), settings, authenticator, SilentLogger())
         try:
             yield room
         finally:

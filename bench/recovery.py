@@ -9,12 +9,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 
-from croupier.core.dealer import dealer_factory
 from croupier.core.session import Effect, HandFinished
 from croupier.net.event_loop import run
 from croupier.recording.holdem_journal import (
@@ -84,16 +82,10 @@ class RandomPlay:
         return effects
 
 
-def build(start: JournalStart) -> House:
-    """Build a house as the server does."""
-    dealers = dealer_factory(partial(start.server_seed, ROOM_NAME))
-    return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0))
-
-
 async def play(path: str, hands: int, tables: int) -> None:
     """Play `hands` hands into a store, one act per table at a time."""
     async with await open_store(path) as store:
-        house, journal = await open_journal(store, JournalStart(settings=Settings(stack=STACK)), build)
+        house, journal = await open_journal(store, JournalStart(settings=Settings(stack=STACK)))
         random_play = RandomPlay(house, Random(hands))
         for house_input in random_play.sit_down(tables):
             await write(journal, [house_input], random_play.apply(house_input))

@@ -1,23 +1,19 @@
 """A hold'em room with its houses in a store, in process and without a socket."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from croupier.app.http_room import HttpRoom
-from croupier.core.dealer import dealer_factory
 from croupier.core.logger import Logger, SilentLogger
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_service import HoldemService
 from croupier.http.house_group import HouseGroup
-from croupier.http.local_houses import stored_house_loader
+from croupier.http.local_houses import stored_houses
 from croupier.http.stored_users import StoredUsers
-from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
+from croupier.recording.holdem_journal import JournalStart, open_store_of_houses
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.places import user_guid
 from croupier.store.store import Store, open_store
 from tests.http.service_fixture import InProcessService
 
@@ -53,11 +49,6 @@ class StoredRoom(InProcessService):
         return games
 
 
-def build_house(start: JournalStart) -> House:
-    dealers = dealer_factory(partial(start.server_seed, ROOM_NAME))
-    return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0), place=start.place)
-
-
 @asynccontextmanager
 async def stored_room(
     url: str, houses: int | None = None, *, log: Logger = SilentLogger(), **options: Any
@@ -68,13 +59,8 @@ async def stored_room(
         await store.watch_accounts()
         wanted = JournalStart(1, settings=settings)
         start = await open_store_of_houses(store, wanted, houses)
-        secret = start.server_seed(ROOM_NAME, 0)
-        group = HouseGroup(
-            start.houses, settings, lambda user: user_guid(secret, user), asyncio.get_running_loop().time
-        )
-        load = stored_house_loader(store, start, wanted, build_house, SilentLogger())
         authenticator = Authenticator(StoredUsers(store), hasher=QUICK_HASHER)
-        room = HttpRoom(group, load, settings, authenticator, log, store=store)
+        room = HttpRoom(stored_houses(store, start, settings, SilentLogger()), settings, authenticator, log)
         try:
             yield StoredRoom(room, store)
         finally:

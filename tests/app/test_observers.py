@@ -10,8 +10,7 @@ from croupier.app.http_room import HttpRoom
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Event, Left, Received, Send
 from croupier.http.auth import Authenticator
-from croupier.http.house_group import HouseGroup
-from croupier.http.local_houses import LoadedHouse
+from croupier.http.local_houses import HouseSource, LoadedHouse
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures
@@ -116,8 +115,8 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
             return LoadedHouse(house(), asyncio.get_running_loop().time)
 
         settings = Settings()
-        group = HouseGroup(1, settings, str, asyncio.get_running_loop().time)
-        web = HttpRoom(group, load, settings, Authenticator(), SilentLogger(), observers=[failing_observer])
+        source = HouseSource(load, b"")
+        web = HttpRoom(source, settings, Authenticator(), SilentLogger(), observers=[failing_observer])
         await web.houses.open(1)
         web.halt(final=False)
         async with asyncio.timeout(TIMEOUT_SECONDS):

@@ -21,7 +21,6 @@ from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord, make_record
 from croupier.store.records import StoredHand
 from croupier.store.store import Store, open_store
-from tests.app.houses_fixture import build_house
 from tests.cluster.bot_swarm import Client, Swarm
 from tests.cluster.room_swarm import AccountUser, RingUser, RoomSwarm
 from tests.store.store_fixture import StatementEntry, statement
@@ -72,7 +71,7 @@ async def check_store(url: str, swarm: Swarm, houses: int) -> int:
             assert swarm.confirmed[user] <= written[user] <= swarm.sent[user], user
         start = await read_or_write_start(store, "holdem", journal_table(1), JournalStart(settings=Settings()))
         for house in range(1, houses + 1):
-            await open_journal(store, msgspec.structs.replace(start, house=house), build_house)
+            await open_journal(store, msgspec.structs.replace(start, house=house))
         return sum([await check_hands(store, game) for game in swarm.games])
 
 

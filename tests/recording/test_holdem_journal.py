@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,11 @@ from typing import Any
 import pytest
 
 from croupier.core.cards import Order
-from croupier.core.dealer import dealer_factory
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.stored_users import StoredUsers
 from croupier.recording import journal as event_journal
 from croupier.recording.holdem_journal import JOURNAL_TABLE, ROOM_NAME, HoldemJournal, JournalStart, open_journal
-from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import Close
@@ -270,11 +267,6 @@ async def wait_for_views(web: InProcessService, game: str) -> None:
         await asyncio.sleep(0.001)
 
 
-def make_house(start: JournalStart, client_seed: str = "") -> House:
-    dealers = dealer_factory(partial(start.server_seed, ROOM_NAME), client_seed.encode())
-    return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0))
-
-
 @asynccontextmanager
 async def service_with_store(
     path: Path | str,
@@ -289,7 +281,7 @@ async def service_with_store(
     async with await open_store(str(path)) as store:
         wanted = JournalStart(seed, client_seed=client_seed, decks=decks, settings=Settings(**settings))
         await store.watch_accounts()
-        house_in_store, journal = await open_journal(store, wanted, partial(make_house, client_seed=client_seed))
+        house_in_store, journal = await open_journal(store, wanted)
         web = object.__new__(InProcessService)
         web.clock = ManualClock()
         web.clock.now = journal.last_time
@@ -353,7 +345,7 @@ def test_inputs_during_a_shutdown_are_replayed_unchanged(tmp_path: Path) -> None
             before = web.house.snapshot()
 
         async with await open_store(str(path)) as store:
-            replayed, _ = await open_journal(store, JournalStart(settings=Settings()), make_house)
+            replayed, _ = await open_journal(store, JournalStart(settings=Settings()))
         assert replayed.snapshot() == before
         async with service_with_store(path) as web:
             assert (await web.turn(game))["playerID"]

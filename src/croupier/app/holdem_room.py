@@ -2,9 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from croupier.app.config import RoomConfig, ServerConfig, is_stored, wanted_seeds
 from croupier.app.http_room import HttpRoom
@@ -12,26 +10,17 @@ from croupier.app.room_context import RoomContext
 from croupier.cluster.bus import BusUnavailable
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
-from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits
-from croupier.http.local_houses import LoadedHouse, Loader, stored_house_loader
+from croupier.http.local_houses import HouseSource, LoadedHouse, stored_houses
 from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
 from croupier.recording.seeds import Seeds
+from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.ranks import load_tables
 from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.table.places import check_houses, user_guid
-from croupier.store.store import Store
-
-
-class HouseSource(NamedTuple):
-    """Where the houses come from: what loads them, the secret of their GUIDs, their number, and the store if any."""
-
-    load: Loader
-    secret: bytes
-    houses: int = 1
-    store: Store | None = None
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.places import check_houses
 
 
 async def open_holdem(
@@ -53,41 +42,27 @@ async def open_holdem(
     if not is_stored(room_config, server_config):
         if server_config.houses not in {None, 1}:
             raise ValueError(f"found --houses {server_config.houses} without a store; allowed: 1, or a store")
-        source = _memory_source(room_config, seeds.with_secret())
+        source = _memory_source(settings, seeds.with_secret())
         room = await _open_room(source, room_config, server_config, context)
     else:
         wanted = JournalStart(seeds.seed, client_seed=seeds.client_seed, decks=seeds.decks, settings=settings)
-        async with _stored_source(wanted, room_config, server_config, context) as source:
+        async with context.shared_store.open_for(ROOM_NAME, shared=context.node is not None) as store:
+            await store.watch_accounts()
+            first = await open_store_of_houses(store, wanted, server_config.houses)
+            source = stored_houses(store, first, settings, context.log)
             room = await _open_room(source, room_config, server_config, context)
     return room, [room.address]
 
 
-def _memory_source(room_config: RoomConfig, seeds: Seeds) -> HouseSource:
-    secret, dealers = seeds.server_seed(ROOM_NAME, 0), seeds.dealers(room_config.room)
+def _memory_source(settings: Settings, seeds: Seeds) -> HouseSource:
+    secret, dealers = seeds.server_seed(ROOM_NAME, 0), seeds.dealers(ROOM)
 
     async def load(number: int) -> LoadedHouse:  # noqa: ARG001 -- there is only one
         clock = asyncio.get_running_loop().time
         now = clock()
-        return LoadedHouse(House(room_config.settings, dealers, secret, time.time() - now, now), clock)
+        return LoadedHouse(House(settings, dealers, secret, time.time() - now, now), clock)
 
     return HouseSource(load, secret)
-
-
-@asynccontextmanager
-async def _stored_source(
-    wanted: JournalStart, room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
-) -> AsyncIterator[HouseSource]:
-    """Open the store; it is closed if the context raises."""
-
-    def build(start: JournalStart) -> House:
-        dealers = start.dealers(room_config.room)
-        return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0), place=start.place)
-
-    async with context.shared_store.open_for(ROOM_NAME, shared=context.node is not None) as store:
-        await store.watch_accounts()
-        start = await open_store_of_houses(store, wanted, server_config.houses)
-        load = stored_house_loader(store, start, wanted, build, context.log)
-        yield HouseSource(load, start.server_seed(ROOM_NAME, 0), start.houses, store)
 
 
 async def _open_room(
@@ -100,18 +75,14 @@ async def _open_room(
         keep_alive_timeout=server_config.idle_seconds,
         trusted_proxies=proxies,
     )
-    settings, clock = room_config.settings, asyncio.get_running_loop().time
-    group = HouseGroup(source.houses, settings, lambda user: user_guid(source.secret, user), clock)
     authenticator = Authenticator(None if source.store is None else StoredUsers(source.store))
     context.exits.callback(authenticator.close)
     room = HttpRoom(
-        group,
-        source.load,
-        settings,
+        source,
+        room_config.settings,
         authenticator,
         context.log,
         observers=context.observers,
-        store=source.store,
         promises=context.promises,
         proxies=proxies,
         node=context.node,

@@ -14,34 +14,34 @@ from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
 from croupier.http.house_group import HouseGroup
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.local_houses import Loader, LocalHouses
+from croupier.http.local_houses import HouseSource, LocalHouses
 from croupier.net.client_addresses import TrustedProxies
 from croupier.net.count_limit import ConnectionCounts
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.settings import Settings
-from croupier.store.store import Store
+from croupier.rooms.holdem.table.places import user_guid
 
 
 class HttpRoom(TablesApp):
-    """The hold'em houses served over HTTP. With a `store`, which has the accounts, it is closed with the room.
+    """The hold'em houses of a `source` served over HTTP. Their store, if they have one, is closed with the room.
 
     During a shutdown it observes its houses: that is how it notices that the last hand has ended.
     """
 
     def __init__(
         self,
-        group: HouseGroup,
-        load: Loader,
+        source: HouseSource,
         settings: Settings,
         authenticator: Authenticator,
         log: Logger,
         *,
         observers: Sequence[Observer] = (),
-        store: Store | None = None,
         promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
         node: Node | None = None,
     ) -> None:
+        clock = asyncio.get_running_loop().time
+        group = HouseGroup(source.houses, settings, lambda user: user_guid(source.secret, user), clock)
         super().__init__(
             group,
             authenticator,
@@ -51,7 +51,7 @@ class HttpRoom(TablesApp):
         )
         self.houses = LocalHouses(
             group,
-            load,
+            source.load,
             authenticator,
             log,
             observers=observers,
@@ -59,7 +59,7 @@ class HttpRoom(TablesApp):
             promises=promises,
         )
         self.node = node
-        self._store = store
+        self._store = source.store
         self._idle = asyncio.Event()
         self._stop_task: asyncio.Task[None] | None = None
         self._drain_task: asyncio.Task[None] | None = None

@@ -16,9 +16,10 @@ from croupier.http.closed_accounts import ClosedAccountMonitor
 from croupier.http.holdem_service import HoldemService
 from croupier.http.house_group import HouseGroup
 from croupier.observers.counters import RoomCounters
-from croupier.recording.holdem_journal import HoldemJournal, JournalStart, open_journal
+from croupier.recording.holdem_journal import ROOM_NAME, HoldemJournal, JournalStart, open_journal
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import Guid
 from croupier.store.records import StoreUnavailable
@@ -35,6 +36,15 @@ class LoadedHouse(NamedTuple):
 
 type Loader = Callable[[int], Awaitable[LoadedHouse]]
 """Loads a house by its number. Raises ValueError and StoreUnavailable; see `open_journal`."""
+
+
+class HouseSource(NamedTuple):
+    """Where the houses come from: what loads them, the secret of their GUIDs, their number, and the store if any."""
+
+    load: Loader
+    secret: bytes
+    houses: int = 1
+    store: Store | None = None
 
 
 class RunningHouse(NamedTuple):
@@ -160,17 +170,15 @@ class LocalHouses:
             self.on_superseded(number)
 
 
-def stored_house_loader(
-    store: Store, first: JournalStart, wanted: JournalStart, build: Callable[[JournalStart], House], log: Logger
-) -> Loader:
-    """Return what loads houses from a store. `first` is the first entry of house 1, `wanted` has the new settings."""
+def stored_houses(store: Store, first: JournalStart, settings: Settings, log: Logger) -> HouseSource:
+    """Return the houses of a store. `first` is the first entry of house 1; `settings` are those from now on."""
 
     async def load(number: int) -> LoadedHouse:
-        start = replace(first, house=number, settings=wanted.settings)
-        house, journal = await open_journal(store, start, build, log)
+        start = replace(first, house=number, settings=settings)
+        house, journal = await open_journal(store, start, log)
         # The clock starts no earlier than the last journal entry, even if the system clock was set back.
         loop_time = asyncio.get_running_loop().time
         offset = max(time.time(), journal.last_time) - loop_time()
         return LoadedHouse(house, lambda: loop_time() + offset, journal)
 
-    return load
+    return HouseSource(load, first.server_seed(ROOM_NAME, 0), first.houses, store)

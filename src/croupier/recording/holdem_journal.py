@@ -3,7 +3,6 @@
 Hold'em is crash-safe: after a kill -9 or power loss the house replays the journal and resumes at the pending decision.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from croupier.core.logger import Logger
 from croupier.core.session import HandFinished
 from croupier.recording.journal import EventJournal, read_or_write_start
 from croupier.recording.seeds import Seeds
+from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
@@ -41,6 +41,10 @@ class JournalStart(Seeds, frozen=True, omit_defaults=True, kw_only=True):
     def place(self) -> Place:
         """The place of the house among the houses of the store."""
         return Place(self.house, self.houses)
+
+    def new_house(self) -> House:
+        """Make the house as it is at the beginning of its journal."""
+        return House(self.settings, self.dealers(ROOM), self.server_seed(ROOM_NAME, 0), place=self.place)
 
 
 class HoldemJournal(EventJournal[HouseInput, Any]):
@@ -81,19 +85,15 @@ async def open_store_of_houses(store: Store, wanted: JournalStart, houses: int |
     return start
 
 
-async def open_journal(
-    store: Store,
-    wanted: JournalStart,
-    build: Callable[[JournalStart], House],
-    log: Logger | None = None,
-) -> tuple[House, HoldemJournal]:
+async def open_journal(store: Store, wanted: JournalStart, log: Logger | None = None) -> tuple[House, HoldemJournal]:
     """Open the journal of a house in a store, or begin one; return the house in its last state, and the journal.
 
     `wanted` names the house, and of a further house has the seeds of the first one. The journal is replayed with the
     stored settings; `wanted.settings` take effect when the room opens. Raises ValueError if the journal is damaged, or
     if its cards or stakes contradict `wanted`, and StoreUnavailable.
     """
-    house = build(await read_or_write_start(store, ROOM_NAME, journal_table(wanted.house), wanted))
+    start = await read_or_write_start(store, ROOM_NAME, journal_table(wanted.house), wanted)
+    house = start.new_house()
     journal = HoldemJournal(store, house, wanted.settings, log=log)
     await journal.replay(HouseInput)
     wanted.settings.check_compatible(house.settings)
