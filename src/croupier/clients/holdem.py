@@ -57,12 +57,9 @@ class HoldemClient(HoldemApi):
 
     async def watch(self, game: Guid) -> AsyncGenerator[Game]:
         """Yield a game now and after every change, without end."""
-        watcher = GameWatcher(self, game)
-        try:
+        async with GameWatcher(self, game) as watcher:
             while True:
                 yield await watcher.next_game()
-        finally:
-            await watcher.close()
 
     def sit(self, game: Guid | None = None) -> HoldemSeat:
         """Return a seat to be used as an async context manager: in this game, or in any game with a free seat."""
