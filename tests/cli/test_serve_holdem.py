@@ -408,7 +408,7 @@ def test_tls(tmp_path: Path) -> None:
         (("--idle-seconds", 0), "found --idle-seconds 0; allowed: more than 0"),
         (("--deck", "/nowhere/deck"), "/nowhere/deck"),
         (("--log", "/nowhere/log"), "/nowhere/log"),
-        (("--tls-cert", "/nowhere/cert", "--tls-key", "/nowhere/key"), "found no certificate in /nowhere/cert"),
+        (("--tls-cert", "/nowhere/cert", "--tls-key", "/nowhere/key"), "cannot read /nowhere/cert and /nowhere/key: "),
         (("--host", "no.such.host.invalid"), "cannot listen on no.such.host.invalid:0"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",

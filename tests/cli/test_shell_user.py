@@ -174,7 +174,7 @@ def test_an_unknown_command_is_rejected() -> None:
         (["serve", "kuhn", "-p", "0", "--bot", "equilibrium:x"], "allowed: equilibrium:1/6"),
         (
             ["serve", "kuhn", "-p", "0", "--tls-cert", __file__, "--tls-key", __file__],
-            f"key in {__file__}; allowed: two PEM files",
+            f"found {__file__} and {__file__}; allowed: a certificate and its private key in PEM format",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else None,

@@ -33,6 +33,7 @@ from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor, raise_file_limit
 from croupier.net.listening_socket import BoundSocket
+from croupier.net.pem_files import naming_pem_files
 from croupier.observers.bot_log import BotLog
 from croupier.observers.conversation_log import CONNECTION_PLACEHOLDER, ConversationLog
 from croupier.observers.deal_file import DealFile, remove_partial_line
@@ -54,7 +55,7 @@ ROOM_PLACEHOLDER = "{room}"
 def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
     """Make the TLS context of the server, or return None if TLS is not configured.
 
-    Raises ValueError if the options are incomplete or a PEM file is invalid, OSError if a file cannot be read.
+    Raises ValueError if the options are incomplete, or a PEM file is invalid or cannot be read.
     """
     if config.tls_cert is None and config.tls_key is None:
         if config.tls_client_ca is not None:
@@ -63,24 +64,13 @@ def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
     if config.tls_cert is None or config.tls_key is None:
         raise ValueError("found only one of --tls-cert and --tls-key; allowed: both, or neither")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
+    with naming_pem_files("a certificate and its private key", config.tls_cert, config.tls_key):
         context.load_cert_chain(config.tls_cert, config.tls_key)
-    except OSError as error:  # ssl.SSLError, for an invalid certificate, is an OSError
-        found = f"found no certificate in {config.tls_cert} that fits the key in {config.tls_key}"
-        raise ValueError(f"{found}{_reason(error)}; allowed: two PEM files") from None
     if config.tls_client_ca is not None:
         context.verify_mode = ssl.CERT_REQUIRED
-        try:
+        with naming_pem_files("a certificate", config.tls_client_ca):
             context.load_verify_locations(config.tls_client_ca)
-        except OSError as error:
-            found = f"found no certificate of an authority in {config.tls_client_ca}"
-            raise ValueError(f"{found}{_reason(error)}; allowed: a PEM file") from None
     return context
-
-
-def _reason(error: OSError) -> str:
-    """Why a file cannot be read, in parentheses. The `ssl` module says where it has failed in the place of why."""
-    return "" if isinstance(error, ssl.SSLError) else f" ({error.strerror})"
 
 
 def check_config(config: ServerConfig) -> None:
