@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.app.config import ServerConfig
-from croupier.app.serve import check_config
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.net.client_addresses import TrustedProxies, address_key, parse_ip_address, parse_trusted_proxies
@@ -79,14 +78,14 @@ def test_any_forwarded_header_gives_an_address(forwarded: list[bytes], others: l
 @pytest.mark.parametrize("text", ["x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.1,", ",", "10.0.0.1 10.0.0.2"])
 def test_malformed_trusted_proxies_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"found --trusted-proxies .*; allowed: "):
-        check_config(ServerConfig(trusted_proxies=text))
+        ServerConfig(trusted_proxies=text).check()
     with pytest.raises(ValueError, match="--check-targets"):
-        check_config(ServerConfig(check_targets=text))
+        ServerConfig(check_targets=text).check()
 
 
 def test_proxy_protocol_requires_trusted_proxies() -> None:
     with pytest.raises(ValueError, match="found --proxy-protocol without --trusted-proxies"):
-        check_config(ServerConfig(proxy_protocol=True))
+        ServerConfig(proxy_protocol=True).check()
     assert not ServerConfig(trusted_proxies="10.0.0.1").limits.trusted_proxies
     assert "10.0.0.1" in ServerConfig(trusted_proxies="10.0.0.1", proxy_protocol=True).limits.trusted_proxies
 

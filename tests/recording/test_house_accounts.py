@@ -11,7 +11,6 @@ import pytest
 import trustme
 
 from croupier.app.config import ServerConfig
-from croupier.app.serve import check_config, make_tls_context
 from croupier.core.dealer import Dealer, FairDealer
 from croupier.core.private_table import Purse
 from croupier.core.session import Closing, Joined, Received, Send, Timeouts
@@ -515,12 +514,12 @@ def test_mapped_ipv4_address_has_the_same_name_as_the_ipv4_address() -> None:
 )
 def test_accounts_require_a_durable_journal(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
-        check_config(ServerConfig(**{"accounts": "address"} | settings))
+        ServerConfig(**{"accounts": "address"} | settings).check()
 
 
 def test_client_ca_requires_tls_and_a_valid_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^found --tls-client-ca without --tls-cert; allowed: both"):
-        make_tls_context(ServerConfig(tls_client_ca=tmp_path / "ca.pem"))
+        ServerConfig(tls_client_ca=tmp_path / "ca.pem").tls_context()
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1")
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
@@ -528,8 +527,8 @@ def test_client_ca_requires_tls_and_a_valid_file(tmp_path: Path) -> None:
     for blob in issued.cert_chain_pems:
         blob.write_to_path(cert, append=True)
     with pytest.raises(ValueError, match=r"^cannot read .*ca.pem: No such file"):
-        make_tls_context(ServerConfig(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem"))
+        ServerConfig(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem").tls_context()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    context = make_tls_context(ServerConfig(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem"))
+    context = ServerConfig(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem").tls_context()
     assert context is not None
     assert context.verify_mode is ssl.CERT_REQUIRED

@@ -1,14 +1,17 @@
 """The settings of a server, and of each room that it opens."""
 
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from croupier.app.tracing import check_endpoint
 from croupier.core.cards import Order
 from croupier.core.room import HouseRoom, Room
 from croupier.logs import LogLevel
-from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.limits import EndpointLimits
+from croupier.net.pem_files import naming_pem_files
 from croupier.recording.seeds import Seeds
 
 type JournalMode = Literal["durable", "async", "off"]
@@ -150,6 +153,50 @@ class ServerConfig:
         """The limits of a room's endpoint. Raises ValueError if `trusted_proxies` is invalid."""
         proxies = parse_trusted_proxies(self.trusted_proxies if self.proxy_protocol else "")
         return EndpointLimits(self.max_connections, self.max_per_address, trusted_proxies=proxies)
+
+    def check(self) -> None:
+        """Raise ValueError if a setting is invalid, alone or in combination with others."""
+        for name in ("idle_seconds", "move_seconds"):
+            if (found := getattr(self, name)) is not None and not found > 0:
+                raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: more than 0")
+        for name in ("max_connections", "max_per_address", "drain_seconds", "watch_delay_seconds"):
+            if not (found := getattr(self, name)) >= 0:
+                raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
+        if self.workers < 1:
+            raise ValueError(f"found --workers {self.workers}; allowed: 1 or more")
+        check_endpoint(self.trace_endpoint)
+        parse_trusted_proxies(self.trusted_proxies)
+        parse_networks("--check-targets", self.check_targets)
+        if self.proxy_protocol and not self.trusted_proxies:
+            raise ValueError("found --proxy-protocol without --trusted-proxies; allowed: both, or neither")
+        if self.accounts is not None and self.journal not in {None, "durable"}:
+            raise ValueError(f"found --accounts with --journal {self.journal}; allowed: --journal durable")
+        if self.accounts is not None and self.referee:
+            raise ValueError("found --referee with --accounts; allowed: one of them, because purses are then unknown")
+        if self.accounts == "certificate" and self.tls_client_ca is None:
+            raise ValueError("found --accounts certificate without --tls-client-ca; allowed: both")
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Make the TLS context of the server, or return None if TLS is not configured.
+
+        Raises ValueError if the options are incomplete, or a PEM file is invalid or cannot be read.
+        """
+        if self.tls_cert is None and self.tls_key is None:
+            if self.tls_client_ca is not None:
+                raise ValueError(
+                    "found --tls-client-ca without --tls-cert; allowed: both, for a server that speaks TLS"
+                )
+            return None
+        if self.tls_cert is None or self.tls_key is None:
+            raise ValueError("found only one of --tls-cert and --tls-key; allowed: both, or neither")
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        with naming_pem_files("a certificate and its private key", self.tls_cert, self.tls_key):
+            context.load_cert_chain(self.tls_cert, self.tls_key)
+        if self.tls_client_ca is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+            with naming_pem_files("a certificate", self.tls_client_ca):
+                context.load_verify_locations(self.tls_client_ca)
+        return context
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Also sets up logging, TLS, the dealer's record, conversation logs and the metric
 """
 
 import asyncio
-import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -23,17 +22,15 @@ from croupier.app.open_rooms import open_room
 from croupier.app.readiness import Readiness
 from croupier.app.room_context import OpenRoom, RoomContext
 from croupier.app.server_process import ServerProcess
-from croupier.app.tracing import check_endpoint, span_observers, tracing
+from croupier.app.tracing import span_observers, tracing
 from croupier.app.web_app import admin_token, bind_web_socket, has_web_app, room_entries, serve_web, web_url
 from croupier.core.bot_files import BotFile
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer
 from croupier.logs import configure, get_logger
 from croupier.net.addresses import format_address
-from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor, raise_file_limit
 from croupier.net.listening_socket import BoundSocket
-from croupier.net.pem_files import naming_pem_files
 from croupier.observers.bot_log import BotLog
 from croupier.observers.conversation_log import CONNECTION_PLACEHOLDER, ConversationLog
 from croupier.observers.deal_file import DealFile, remove_partial_line
@@ -50,50 +47,6 @@ if TYPE_CHECKING:  # imported at run time only by nodes
 
 ROOM_PLACEHOLDER = "{room}"
 """Placeholder for the room's name in the file name given with --log."""
-
-
-def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
-    """Make the TLS context of the server, or return None if TLS is not configured.
-
-    Raises ValueError if the options are incomplete, or a PEM file is invalid or cannot be read.
-    """
-    if config.tls_cert is None and config.tls_key is None:
-        if config.tls_client_ca is not None:
-            raise ValueError("found --tls-client-ca without --tls-cert; allowed: both, for a server that speaks TLS")
-        return None
-    if config.tls_cert is None or config.tls_key is None:
-        raise ValueError("found only one of --tls-cert and --tls-key; allowed: both, or neither")
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    with naming_pem_files("a certificate and its private key", config.tls_cert, config.tls_key):
-        context.load_cert_chain(config.tls_cert, config.tls_key)
-    if config.tls_client_ca is not None:
-        context.verify_mode = ssl.CERT_REQUIRED
-        with naming_pem_files("a certificate", config.tls_client_ca):
-            context.load_verify_locations(config.tls_client_ca)
-    return context
-
-
-def check_config(config: ServerConfig) -> None:
-    """Raise ValueError if a setting is invalid, alone or in combination with others."""
-    for name in ("idle_seconds", "move_seconds"):
-        if (found := getattr(config, name)) is not None and not found > 0:
-            raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: more than 0")
-    for name in ("max_connections", "max_per_address", "drain_seconds", "watch_delay_seconds"):
-        if not (found := getattr(config, name)) >= 0:
-            raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
-    if config.workers < 1:
-        raise ValueError(f"found --workers {config.workers}; allowed: 1 or more")
-    check_endpoint(config.trace_endpoint)
-    parse_trusted_proxies(config.trusted_proxies)
-    parse_networks("--check-targets", config.check_targets)
-    if config.proxy_protocol and not config.trusted_proxies:
-        raise ValueError("found --proxy-protocol without --trusted-proxies; allowed: both, or neither")
-    if config.accounts is not None and config.journal not in {None, "durable"}:
-        raise ValueError(f"found --accounts with --journal {config.journal}; allowed: --journal durable")
-    if config.accounts is not None and config.referee:
-        raise ValueError("found --referee with --accounts; allowed: one of them, because purses are then unknown")
-    if config.accounts == "certificate" and config.tls_client_ca is None:
-        raise ValueError("found --accounts certificate without --tls-client-ca; allowed: both")
 
 
 class OpenServer(NamedTuple):
@@ -120,11 +73,11 @@ async def serve(
     Raises ValueError if a setting is invalid, OSError if a file or an address cannot be used.
     """
     configure(config.log_level)
-    check_config(config)
+    config.check()
     raise_file_limit()
     is_only_room = len(room_configs) == 1
     room_configs, config = process.own_configs(room_configs, config)
-    tls_context = make_tls_context(config)
+    tls_context = config.tls_context()
     rooms: dict[str, OpenRoom] = {}
     node: Node | None = None
     room_addresses: dict[str, Address] = {}

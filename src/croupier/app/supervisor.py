@@ -17,7 +17,7 @@ import msgspec
 
 from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.monitoring import serve_monitoring
-from croupier.app.serve import check_config, prepare_shared_files
+from croupier.app.serve import prepare_shared_files
 from croupier.app.server_sockets import ServerSockets
 from croupier.app.worker import (
     READY_SUBJECT,
@@ -304,7 +304,7 @@ async def supervise(
     setting is invalid, OSError if a file or an address cannot be used.
     """
     configure(config.log_level)
-    check_config(config)
+    config.check()
     raise_file_limit()
     if not can_share_ports():
         raise ValueError(f"found --workers {config.workers}; allowed: 1, because this system has no SO_REUSEPORT")

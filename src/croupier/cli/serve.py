@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App, Group, Parameter
 
 from croupier.app.config import RoomConfig, ServerConfig
-from croupier.app.serve import make_tls_context, serve
+from croupier.app.serve import serve
 from croupier.cli.output import print_now
 from croupier.clients.contestants import parse_player
 from croupier.core.room import HouseRoom, Room
@@ -43,7 +43,7 @@ def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> i
     if (setup := WorkerSetup.of_environment()) is not None:
         run(run_worker(setup, room_configs, server_config))
         return 0
-    make_tls_context(server_config)  # a wrong file is an error of the command line, not of the workers
+    server_config.tls_context()  # a wrong file is an error of the command line, not of the workers
     return run(supervise(worker_command(), room_configs, server_config, print_now))
 
 
