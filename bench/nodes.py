@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from msgspec.json import decode, encode
 
 from cluster import Cluster
-from croupier.app.http_room import HttpRoom
+from croupier.app.holdem_room import HoldemRoom
 from croupier.cluster.holdem_houses import HoldemHouses
 from croupier.cluster.lease import preferred_owner
 from croupier.cluster.messages import Forwarded, Position, Reply, decode_request
@@ -192,7 +192,7 @@ FRONT, OWNER = sorted(("ada", "bea"), key=lambda name: name == preferred_owner(1
 
 
 @asynccontextmanager
-async def room_of(path: str) -> AsyncIterator[HttpRoom]:
+async def room_of(path: str) -> AsyncIterator[HoldemRoom]:
     """A room with one house in a SQLite store; the house is not open yet."""
 
     async with await open_store(path) as store:
@@ -200,7 +200,9 @@ async def room_of(path: str) -> AsyncIterator[HttpRoom]:
         settings = Settings(stack=STACK, games_per_user=0, turn_seconds=600.0)
         start = await open_store_of_houses(store, JournalStart(1, settings=settings), 1)
         authenticator = Authenticator(StoredUsers(store))
-        room = HttpRoom(stored_houses(store, start, settings, SilentLogger()), settings, authenticator, SilentLogger())
+        room = HoldemRoom(
+            stored_houses(store, start, settings, SilentLogger()), settings, authenticator, SilentLogger()
+        )
         try:
             yield room
         finally:

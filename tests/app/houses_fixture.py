@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from croupier.app.http_room import HttpRoom
+from croupier.app.holdem_room import HoldemRoom
 from croupier.core.logger import Logger, SilentLogger
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_service import HoldemService
@@ -21,7 +21,7 @@ from tests.http.service_fixture import InProcessService
 class StoredRoom(InProcessService):
     """A room whose houses are opened by the test; requests are sent to it as to a service."""
 
-    def __init__(self, room: HttpRoom, store: Store) -> None:
+    def __init__(self, room: HoldemRoom, store: Store) -> None:
         self.room = self.service = room  # type: ignore[assignment]  # an application, as the other one
         self.store = store
 
@@ -60,7 +60,7 @@ async def stored_room(
         wanted = JournalStart(1, settings=settings)
         start = await open_store_of_houses(store, wanted, houses)
         authenticator = Authenticator(StoredUsers(store), hasher=QUICK_HASHER)
-        room = HttpRoom(stored_houses(store, start, settings, SilentLogger()), settings, authenticator, log)
+        room = HoldemRoom(stored_houses(store, start, settings, SilentLogger()), settings, authenticator, log)
         try:
             yield StoredRoom(room, store)
         finally:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from croupier.app.http_room import HttpRoom
+from croupier.app.holdem_room import HoldemRoom
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Event, Left, Received, Send
 from croupier.http.auth import Authenticator
@@ -116,7 +116,7 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
 
         settings = Settings()
         source = HouseSource(load, b"")
-        web = HttpRoom(source, settings, Authenticator(), SilentLogger(), observers=[failing_observer])
+        web = HoldemRoom(source, settings, Authenticator(), SilentLogger(), observers=[failing_observer])
         await web.houses.open(1)
         web.halt(final=False)
         async with asyncio.timeout(TIMEOUT_SECONDS):
