@@ -36,7 +36,8 @@ class Node:
 
     `process` is different for every start of a node, and `relay` has the clients that other nodes serve.
     `connections` returns the number of clients of each room of this server, `clients` the numbers of the newest ones in
-    houses with private tables, and `players` the names of those in rooms whose players have names.
+    houses with private tables, and `players` the names of those in rooms whose players have names. `trouble` is the
+    reason why this node may not serve any house now, None if it may.
     """
 
     def __init__(self, name: str, bus: Bus, log: Logger, *, timing: Timing = Timing()) -> None:
@@ -60,7 +61,7 @@ class Node:
         self._values: dict[str, NodeValue] = {}  # of the other nodes
         self._announced: NodeState = "ready"
         self._rooms: dict[str, NodeRoom] = {}
-        self._trouble: str | None = "the server is joining its cluster"
+        self.trouble: str | None = "the server is joining its cluster"
         self._watch_task: Task[None] | None = None
         self._watch_began = 0.0
         self._joined = asyncio.Event()
@@ -81,11 +82,6 @@ class Node:
         """The number of nodes that are alive, as this one sees them."""
         return len(self.membership.live(self._now()))
 
-    @property
-    def trouble(self) -> str | None:
-        """The reason why this node may not serve any house now, None if it may."""
-        return self._trouble
-
     def connections_elsewhere(self, room: str) -> int:
         """Return the number of clients that are connected to a room at the other live nodes, as they last said."""
         return sum(value.connections.get(room, 0) for value in self._live_values())
@@ -101,7 +97,7 @@ class Node:
     def is_gone(self, process: str) -> bool:
         """Whether a process of another node has ended, or does not answer, as far as this node can judge."""
         return (
-            self._trouble is None
+            self.trouble is None
             and self.membership.may_judge(self._now())
             and all(value.process != process for value in self._live_values())
         )
@@ -138,7 +134,7 @@ class Node:
         """
         directory = Directory(count, self.membership, room, is_movable=is_movable)
         added = self._rooms[room] = NodeRoom(room, houses, directory, bus=self.bus, log=self._log, counts=self.counts)
-        houses.trouble = self._trouble
+        houses.trouble = self.trouble
         self._watch()  # the keys of its houses have not been noted so far
         return added
 
@@ -165,7 +161,7 @@ class Node:
         self._log.info("draining", room=room, houses=sorted(drained.houses.running))
         await self.announce()
         while not drained.is_empty:
-            if not self.membership.ready(self._now(), room) - {self.name} or self._trouble is not None:
+            if not self.membership.ready(self._now(), room) - {self.name} or self.trouble is not None:
                 return False
             await asyncio.sleep(self.timing.check)
         return True
@@ -240,7 +236,7 @@ class Node:
 
     def _set_trouble(self, reason: str | None) -> None:
         """Note why this node may not serve any house, None if it may."""
-        self._trouble = reason
+        self.trouble = reason
         for room in self._rooms.values():
             room.houses.trouble = reason
 
