@@ -5,12 +5,7 @@ Also sets up logging, TLS, the dealer's record, conversation logs and the metric
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    contextmanager,
-    nullcontext,
-)
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -66,9 +61,8 @@ async def serve(
     """Open rooms and run them until SIGTERM, SIGINT or SIGHUP, then shut them down.
 
     `announce` is called with one line for each address that is ready. Then the context of `alongside` is entered; it is
-    left when the shutdown starts. The first signal starts the shutdown; running
-    games have `drain_seconds` to finish, and a second signal ends them at once. `process` is the part of the server
-    that this process is.
+    left when the shutdown starts. The first signal starts the shutdown; running games have `drain_seconds` to finish,
+    and a second signal ends them at once. `process` is the part of the server that this process is.
 
     Raises ValueError if a setting is invalid, OSError if a file or an address cannot be used.
     """
@@ -104,16 +98,16 @@ async def serve(
                 room_config, config, stack, deal_output, process, is_only_room=is_only_room
             )
             context = RoomContext(
-                get_logger(room=name),
-                [*observers, *span_observers(tracer, room_config.room)],
-                tls_context,
-                shared_store,
-                stack,
-                promises,
-                process.connection_counts(room_config.room, config.limits),
-                process.first_peer,
-                tracer,
-                node if is_divided(room_config, config) else None,
+                log=get_logger(room=name),
+                observers=[*observers, *span_observers(tracer, room_config.room)],
+                tls_context=tls_context,
+                shared_store=shared_store,
+                exits=stack,
+                promises=promises,
+                counts=process.connection_counts(room_config.room, config.limits),
+                first_peer=process.first_peer,
+                tracer=tracer,
+                node=node if is_divided(room_config, config) else None,
             )
             opened = await _open_in(process, room_config, config, context)
             if opened is None:
