@@ -20,6 +20,7 @@ from croupier.http.streams import EVENT_STREAM, NDJSON_STREAM, GameStream
 from croupier.http.views import GameViewCache, Representation
 from croupier.net.client_addresses import address_key
 from croupier.net.count_limit import CountLimit
+from croupier.net.timer import Timer
 from croupier.rooms.holdem.histories.phh import to_phh
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 
@@ -50,7 +51,7 @@ class ReadApi:
         self._dialect = service.dialect
         self._limits = limits
         self._users_version: int | None = None
-        self._users_check_timer: asyncio.TimerHandle | None = None
+        self._users_check_timer = Timer()
         self.handlers: Mapping[str, Handler] = {
             "get_games": self._show_games,
             "get_game": partial(self._of_game, self._show_game),
@@ -194,7 +195,7 @@ class ReadApi:
             detail = f"found {found}; allowed: {allowed} at the same time"
             raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"1"))
         self.subscribers.add(client)
-        if self._users_check_timer is None:
+        if not self._users_check_timer.is_set:
             self._users_version = self._authenticator.version()
             self._check_users()
         return client
@@ -204,11 +205,8 @@ class ReadApi:
         if self._users_version != (version := self._authenticator.version()):
             self._users_version = version
             self._views.notify_all()
-        self._users_check_timer = (
-            asyncio.get_running_loop().call_later(USERS_CHECK_INTERVAL_SECONDS, self._check_users)
-            if self.subscribers.total
-            else None
-        )
+        if self.subscribers.total:
+            self._users_check_timer.set(USERS_CHECK_INTERVAL_SECONDS, self._check_users)
 
 
 def _username(login: VerifiedLogin | None) -> str | None:

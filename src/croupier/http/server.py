@@ -14,6 +14,7 @@ from croupier.net.count_limit import ConnectionCounts, CountLimit
 from croupier.net.event_loop import wait_set
 from croupier.net.listening_socket import LISTEN_BACKLOG, bind_sockets, bound_address
 from croupier.net.stop_listening import stop_listening
+from croupier.net.timer import Timer
 from croupier.observers.counters import RoomCounters
 
 
@@ -43,7 +44,7 @@ class HttpServer:
         self._hosts = hosts or CountLimit(limits.max_connections_per_address, limits.max_connections)
         self._refused_connections: set[HttpConnection] = set()
         self._servers: list[asyncio.Server] = []
-        self._tick_timer: asyncio.TimerHandle | None = None
+        self._tick_timer = Timer()
         self._closing = False
         self._all_closed = asyncio.Event()
         self._all_closed.set()
@@ -87,8 +88,7 @@ class HttpServer:
             for connection in [*self.connections, *self._refused_connections]:
                 connection.transport.abort()
             await self._all_closed.wait()
-        if self._tick_timer is not None:
-            self._tick_timer.cancel()
+        self._tick_timer.cancel()
 
     def accept(self, connection: HttpConnection, host: str) -> str | None:
         """Register a new connection, or return the reason to refuse it: "closing", "connections" or "per_address"."""
@@ -122,4 +122,4 @@ class HttpServer:
         now = self.loop.time()
         for connection in [*self.connections]:
             connection.check_timeouts(now)
-        self._tick_timer = self.loop.call_later(1.0, self._tick)
+        self._tick_timer.set(1.0, self._tick)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from croupier.http.messages import Header
 from croupier.http.views import GameViewCache
-from croupier.net.timer import DeadlineTimer
+from croupier.net.timer import DeadlineTimer, Timer
 
 
 class StreamFormat(Struct, frozen=True):
@@ -85,13 +85,13 @@ class GameStream:
         self._hold_timer = DeadlineTimer(self._loop.time, self._on_hold_over)
         self._is_heartbeat_due = False
         self._sent_at = self._loop.time()
-        self._heartbeat_timer: asyncio.TimerHandle | None = None
+        self._heartbeat_timer = Timer()
 
     def open(self, on_news: Callable[[], None]) -> None:
         """Begin; see `Stream`."""
         self._on_news = on_news
         self._game.waiters.add(on_news)
-        self._set_heartbeat_timer(self._heartbeat_seconds)
+        self._heartbeat_timer.set(self._heartbeat_seconds, self._on_heartbeat_timer)
 
     def take_piece(self) -> bytes | None:
         """Return the newest state or a heartbeat, if one is due; see `Stream`."""
@@ -114,9 +114,9 @@ class GameStream:
         """Release what the stream holds."""
         self._game.waiters.discard(self._on_news)
         self._hold_timer.stop()
-        for waiting in (self._heartbeat_timer, self._confirm_task):
-            if waiting is not None:
-                waiting.cancel()
+        self._heartbeat_timer.cancel()
+        if self._confirm_task is not None:
+            self._confirm_task.cancel()
         self._on_close()
 
     @property
@@ -155,14 +155,10 @@ class GameStream:
             self._on_news()
             self._confirmation = None if may_continue else False
 
-    def _set_heartbeat_timer(self, seconds: float) -> None:
-        self._heartbeat_timer = self._loop.call_later(seconds, self._on_heartbeat_timer)
-
     def _on_heartbeat_timer(self) -> None:
         remaining = self._sent_at + self._heartbeat_seconds - self._loop.time()
-        if remaining > 0:
-            self._set_heartbeat_timer(remaining)
-        else:
-            self._set_heartbeat_timer(self._heartbeat_seconds)
+        is_due = remaining <= 0
+        self._heartbeat_timer.set(self._heartbeat_seconds if is_due else remaining, self._on_heartbeat_timer)
+        if is_due:
             self._is_heartbeat_due = True
             self._on_news()
