@@ -204,7 +204,7 @@ def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: Hol
             )
 
     def report(seconds: float) -> int:
-        return print_summary(tally, contestant.text, url, None if bot_options.json else seconds, SUMMARY_NOUNS)
+        return print_summary(tally, contestant.text, url, seconds, SUMMARY_NOUNS, as_json=bot_options.json)
 
     return run_bots(play(), report)
 

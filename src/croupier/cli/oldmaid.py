@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
@@ -137,17 +138,18 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
     tallies = [RingTally(nick) for nick in nicks]
     configure("warning")
 
+    def complain(tally: RingTally, message: Text | str) -> None:
+        """Print an error of a bot, with its nick if there are several."""
+        print_error(f"{tally.nick}: {message}" if len(tallies) > 1 else message)
+
     def play(number: int, tally: RingTally) -> Coroutine[object, object, None]:
         luck = make_luck(bot_options.seed, f"{ROOM.name} bot", number)
         numbered_config = replace(ring_config, port=ring_config.port and ring_config.port + number - 1)
         options = replace(base_options, nick=tally.nick, port=base_options.port and base_options.port + number - 1)
         log = get_logger(room=ROOM.name, nick=tally.nick)
 
-        def notify(message: Text) -> None:
-            print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{message}")
-
         return play_ring_games(
-            lambda: RingClient(numbered_config, options, luck, log, notify),
+            lambda: RingClient(numbered_config, options, luck, log, partial(complain, tally)),
             contestant.make(),
             luck,
             bot_options.games,
@@ -164,7 +166,7 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
         sys.stdout.write(f"{text}\n")
         for tally in tallies:
             for fault in tally.faults:
-                print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{fault}")
+                complain(tally, fault)
         return 1 if any(tally.faults for tally in tallies) else 0
 
     return run_bots(play_all(), report)

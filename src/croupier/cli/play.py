@@ -260,7 +260,7 @@ def play_bot(
             tally=tally,
         )
 
-    return run_bots(play(), lambda seconds: print_summary(tally, name, house, None if bot_options.json else seconds))
+    return run_bots(play(), lambda seconds: print_summary(tally, name, house, seconds, as_json=bot_options.json))
 
 
 def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) -> int:
@@ -294,22 +294,17 @@ def list_bots(room: Room) -> int:
 
 
 def print_summary(
-    tally: BotTally, name: str, house: str, seconds: float | None, nouns: SummaryNouns = SummaryNouns()
+    tally: BotTally, name: str, house: str, seconds: float, nouns: SummaryNouns = SummaryNouns(), *, as_json: bool
 ) -> int:
-    """Print a summary, and the fault that ended the run early; return the exit status.
-
-    The summary is text, or JSON if `seconds` is None.
-    """
-    report = (
-        summary_json(tally, name, house, nouns) if seconds is None else summary_text(tally, name, house, seconds, nouns)
-    )
+    """Print a summary, and the fault that ended the run early; return the exit status."""
+    report = summary_json(tally, name, house, nouns) if as_json else summary_text(tally, name, house, seconds, nouns)
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
         return fail(error_at(house, tally.fault, tally.fault_text))
     return 0
 
 
-def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: SummaryNouns = SummaryNouns()) -> str:
+def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: SummaryNouns) -> str:
     """Return the summary as text."""
     games = len(tally.nets)
     game, coin, connection = nouns
@@ -325,7 +320,7 @@ def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: 
     return "\n".join(lines)
 
 
-def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns = SummaryNouns()) -> str:
+def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns) -> str:
     """Return the summary as JSON."""
     games = len(tally.nets)
     game, coin, connection = nouns
