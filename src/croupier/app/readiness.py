@@ -22,12 +22,8 @@ class Readiness:
 
     def __init__(self, room_names: Sequence[str], rooms: Mapping[str, RoomFigures]) -> None:
         self.is_closing = False
-        self._names = [*room_names]
+        self._names = room_names
         self._rooms = rooms
-
-    def leave_out(self, room_name: str) -> None:
-        """Report without a room, which is open elsewhere."""
-        self._names.remove(room_name)
 
     def reasons(self) -> dict[str, str | None]:
         """For each room, return the reason why no games can be played in it now, None if they can."""

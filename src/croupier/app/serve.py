@@ -34,7 +34,7 @@ from croupier.observers.line_writer import open_lines
 from croupier.observers.message_trace import MessageTrace
 from croupier.observers.referee_log import referee_log
 from croupier.recording.promises import FileSync, Promises
-from croupier.recording.shared_store import RoomTaken, SharedStore
+from croupier.recording.shared_store import SharedStore
 from croupier.rooms.holdem import ROOM as HOLDEM
 
 if TYPE_CHECKING:  # imported at run time only by nodes
@@ -109,19 +109,15 @@ async def serve(
                 tracer=tracer,
                 node=node if is_divided(room_config, config) else None,
             )
-            opened = await _open_in(process, room_config, config, context)
-            if opened is None:
-                readiness.leave_out(name)
-                continue
-            rooms[name], addresses = opened
+            await process.wait_to_open(room_config.room)
+            rooms[name], addresses = await open_room(room_config, config, context)
             room_addresses[name] = addresses[0]
             lines += _ready_lines(name, addresses, has_tls=tls_context is not None)
         if metrics:
             lines.append(f"metrics at {metrics}")
         web, url = None, None
         if web_socket is not None:
-            open_configs = [each for each in room_configs if each.room.name in rooms]
-            entries = room_entries(config, open_configs, rooms, room_addresses, node)
+            entries = room_entries(config, room_configs, rooms, room_addresses, node)
             web = await stack.enter_async_context(
                 serve_web(
                     config, web_socket, entries, shared_store, token=token, drain=partial(signals.put_nowait, "drain")
@@ -156,23 +152,6 @@ async def _prepare_web_app(
     if config.tournament is not None:
         raise ValueError("found --tournament without a web app; allowed: both")
     return None, None
-
-
-async def _open_in(
-    process: ServerProcess, room_config: RoomConfig, config: ServerConfig, context: RoomContext
-) -> tuple[OpenRoom, Sequence[Address]] | None:
-    """Open a room in this process; None if this server is a node, and the room is open on another one.
-
-    See `open_room`.
-    """
-    await process.wait_to_open(room_config.room)
-    try:
-        return await open_room(room_config, config, context)
-    except RoomTaken as error:
-        if config.bus is None:
-            raise
-        context.log.warning("room is open on another node", reason=str(error))
-        return None
 
 
 def _room_observers(

@@ -8,10 +8,6 @@ if TYPE_CHECKING:  # the store is imported only if something is stored
     from croupier.store.store import Store
 
 
-class RoomTaken(OSError):
-    """Another server has the room open in the same store."""
-
-
 class SharedStore:
     """The store that the rooms of a server share.
 
@@ -35,9 +31,9 @@ class SharedStore:
         """Open the store for a room, which has to close it. If the context raises, the store is closed here.
 
         `exclusive`: no other server may have this room open in the same store, except, with `shared`, those that share
-        it, too. Raises RoomTaken if another server has it, OSError if the store cannot be opened.
+        it, too. Raises OSError if another server has it, or the store cannot be opened.
         """
-        from croupier.store.records import NameTaken, StoreError
+        from croupier.store.records import StoreError
         from croupier.store.store import open_store
 
         try:
@@ -52,7 +48,5 @@ class SharedStore:
             except BaseException:
                 await store.close()
                 raise
-        except NameTaken as error:
-            raise RoomTaken(f"{error} (--store selects another store; --journal off disables storage)") from error
         except StoreError as error:
             raise OSError(f"{error} (--store selects another store; --journal off disables storage)") from error
