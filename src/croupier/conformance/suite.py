@@ -110,7 +110,7 @@ def inapplicable(reason: str) -> Attempt:
 
 
 class Absences:
-    """The tries in a row in which a client under test has not connected, or has left in silence: whoever is at fault.
+    """The tries in a row in which a client under test has not connected, or has left in silence.
 
     Tries at the same time count as one: what delays one of them delays all.
     """

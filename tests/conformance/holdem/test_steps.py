@@ -8,7 +8,7 @@ from croupier.conformance.holdem.steps import StepChoice, random_step, resolve_a
 from croupier.rooms.holdem.engine.hand import Hand
 
 STEPS = 2000
-"""An act with a probability of one percent is among so many steps."""
+"""An act with a probability of one percent is among 2,000 steps, but for one run in 10^8."""
 
 
 @pytest.mark.parametrize("choose", [random_step, showdown_step])

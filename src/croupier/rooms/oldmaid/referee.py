@@ -147,7 +147,7 @@ class Referee:
                     self._turn_checker.on_draw(self.players[sender], is_asked=self._is_asked(sender))
 
     def _is_asked(self, nick: Party) -> bool:
-        """Whether a player has been told that it is its turn, and has not answered yet."""
+        """Whether a player has received `your_turn`, and has not answered it yet."""
         return any(
             isinstance(request, YourTurn)
             for (_, asked), waiting in self._pending_requests.items()
