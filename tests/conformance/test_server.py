@@ -331,8 +331,15 @@ def test_a_house_may_receive_a_whole_message_before_it_looks_for_the_space(name:
 def test_all_bytes_are_shown_and_sent_again_of_a_message_that_a_house_should_not_read_on_after() -> None:
     room = HOUSE_ROOMS["sevenhalf"]
     house = HouseFixture(room, habit=lambda _, answers: [answer for answer in answers if answer != HANG_UP])
-    (case,) = (case for case in server_cases(room) if case.id.endswith("2.9/bank-words-without-space"))
+    (case,) = (case for case in server_cases(room) if case.id.endswith("2.9/no-space-at-start"))
     (result,) = asyncio.run(run_cases(house, room, [case]))
     assert result.failure is not None
     assert result.failure.expected == "the close of the connection"
-    assert result.dialogue[0].data == b"BKSC \0\0\0\x017o07.00"
+    assert result.dialogue[0].data == b"ANTE-\0\0\0\x0a"
+
+
+def test_a_house_may_read_the_words_of_a_bank_by_their_count_and_look_for_no_space_before_the_score() -> None:
+    room = HOUSE_ROOMS["sevenhalf"]
+    house = HouseFixture(room, habit=lambda _, answers: [answer for answer in answers if answer != HANG_UP])
+    cases = [case for case in server_cases(room) if case.id.endswith("2.9/bank-words-without-space")]
+    assert bad(asyncio.run(run_cases(house, room, cases, effort=0.0))) == []

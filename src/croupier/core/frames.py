@@ -32,9 +32,10 @@ class FrameMessage(Struct, frozen=True, gc=False):
 
 
 class UnreadableError(Exception):
-    """The length of a frame is unknown. Its arguments are the end of the bytes that show this, and what was allowed.
+    """The end of a frame cannot be relied on.
 
-    `{code}` in the text stands for the code of the frame.
+    Its arguments are the end of the bytes that show this, what was allowed, with `{code}` for the code of the frame,
+    and whether this code was read as one.
     """
 
 
@@ -92,7 +93,7 @@ class Counted[V](Field[V]):
             return None
         count = self.count.parse(data[at:first])
         if count is None:
-            raise UnreadableError(first, f"{{code}} with {self.count.allowed}")
+            raise UnreadableError(first, f"{{code}} with {self.count.allowed}", False)
         end = first + count * self.item_size
         return end if end <= len(data) else None
 
@@ -126,7 +127,7 @@ class Frame[M: FrameMessage]:
             start = at + len(self.separator)
             if unseparated is None and data[at:start] not in {b"", self.separator}:
                 allowed = f"one space before the {field.name}" if parts else SPACE_AFTER_CODE
-                unseparated = UnreadableError(start, allowed)
+                unseparated = UnreadableError(start, allowed, bool(parts))
                 if not waits:
                     raise unseparated
             end = field.end(data, start)
@@ -261,8 +262,9 @@ class FrameCodec[M: FrameMessage]:
         try:
             split = frame.split(data, waits=self.waits)
         except UnreadableError as error:
-            end, allowed = error.args
-            return self._unreadable(data[:end], allowed.format(code=frame.code.decode()))
+            end, allowed, is_code = error.args
+            name = frame.code.decode()
+            return self._unreadable(data[:end], allowed.format(code=name), name if is_code else "")
         if split is None:
             return None, 0
         parts, length = split
@@ -279,6 +281,6 @@ class FrameCodec[M: FrameMessage]:
         code = frame.code.decode()
         return Violation(frame.clause, printable_bytes(data), f"{code} with {field.allowed}", code=code)
 
-    def _unreadable(self, data: bytes, allowed: str) -> ParseResult[M]:
+    def _unreadable(self, data: bytes, allowed: str, code: str = "") -> ParseResult[M]:
         """The violation of bytes after which the next frame cannot be found."""
-        return Violation(self.UNREADABLE_CLAUSE, printable_bytes(data), allowed, fatal=True), len(data)
+        return Violation(self.UNREADABLE_CLAUSE, printable_bytes(data), allowed, fatal=True, code=code), len(data)

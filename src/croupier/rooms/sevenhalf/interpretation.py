@@ -127,8 +127,9 @@ class Interpretation(BaseReferee[Message, WireGame]):
             case Erro():
                 self._silence_clause = "sevenhalf-6.6"
                 return []
-            case Violation(clause=clause, fatal=True):
-                self._expected_replies.append(ExpectedReply(clause, "ERRO", kind=Erro))
+            case Violation(clause=clause, fatal=True, code=code):
+                # A BKSC without its last space may also be refused as what it is, and then no close is due.
+                self._expected_replies.append(ExpectedReply("sevenhalf-6.5" if code else clause, "ERRO", kind=Erro))
                 return []
             case Violation():
                 return self._blame("sevenhalf-6.5", message, self._phase_clause()[1])
