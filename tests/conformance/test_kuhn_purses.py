@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from random import Random
 
 import pytest
@@ -114,20 +114,25 @@ def test_a_wrong_payment_is_named(tamper: Tamper, clause: str) -> None:
     assert found.clause == clause
 
 
-def test_pots_that_are_kept_for_the_next_winner_are_named() -> None:
+@pytest.mark.parametrize(
+    ("emptying", "named"),
+    [((), "pots of all games before"), (set(ACTN.values()) - {ACTN["FLD"]}, "pots that it has folded just before")],
+)
+def test_pots_that_are_kept_for_the_next_winner_are_named(emptying: Collection[Message], named: str) -> None:
     pots: dict[int, int] = defaultdict(int)
 
     def pay_kept_pots(purse: Purse, history: BettingHistory | None, message: Message, net: int) -> int:
         if net == 0:
             return 0
         kept = pots[id(purse)]
-        pots[id(purse)] += 4 if abs(net) == 2 else 2 if message == ACTN["CHK"] else 3
+        pot = 4 if abs(net) == 2 else 2 if message == ACTN["CHK"] else 3
+        pots[id(purse)] = 0 if message in emptying else kept + pot
         return kept * (net > 0)
 
     luck, all_purses = Random(5), [Purse(2) for _ in range(24)]
     found = find_wrong_payment([spend(luck, pay_kept_pots, purse).purse for purse in all_purses])
     assert found is not None
-    assert (found.clause, "pots of all games before" in found.found) == ("kuhn-7.4", True)
+    assert (found.clause, named in found.found) == ("kuhn-7.4", True)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ class PurseEvent:
 
     `payments` are the occasions that it belongs to. It costs `cost` coins, unless it `is_refused` for lack of them.
     `gain` is what is paid into the purse after it, `net` what the client has won or lost in the game that it ends, and
-    `pot` the coins in the pot of that game. `earlier_pots` are the coins in the pots of all games before.
+    `pot` the coins in the pot of that game. `earlier_pots` are the coins in the pots of all games before, and
+    `folded_pots` those in the pots of the last of them, if the client has folded them.
     """
 
     payments: list[Payment] = field(default_factory=list)
@@ -50,6 +51,7 @@ class PurseEvent:
     net: int = 0
     pot: int = 0
     earlier_pots: int = 0
+    folded_pots: int = 0
 
     @property
     def stake(self) -> int:
@@ -120,6 +122,10 @@ FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
         Flaw(
             "the pots of all games before, too, after",
             change=lambda left, event, _: left + event.earlier_pots * (event.net > 0),
+        ),
+        Flaw(
+            "the pots that it has folded just before, too, after",
+            change=lambda left, event, _: left + event.folded_pots * (event.net > 0),
         ),
     ),
     Occasion.COST: (

@@ -61,7 +61,7 @@ class CoinTrackingReferee(Referee):
         """False if earlier clients could not spend all coins of such a purse."""
         self.emptied_purses: Sequence[Purse] = ()
         """Purses of earlier clients that show their size."""
-        self._pots = 0
+        self._pots = self._folded_pots = 0
         self._events: list[PurseEvent] = []
 
     @property
@@ -127,8 +127,10 @@ class CoinTrackingReferee(Referee):
         event = self._events[-1]
         event.net = game.net
         event.pot = 2 + game.history.count("BET") + game.history.count("CAL")
-        event.earlier_pots = self._pots
+        event.earlier_pots, event.folded_pots = self._pots, self._folded_pots
         self._pots += event.pot
+        has_folded = game.house_card is None and game.net < 0
+        self._folded_pots = self._folded_pots + event.pot if has_folded else 0
         event.gain = self._client_stake(game) + game.net
         self.coins_left += event.gain
         event.payments += _endings(game)
