@@ -109,6 +109,7 @@ QUICK = (
     ("kuhn_server", "fail-without-its-argument", "kuhn/2.8"),
     ("sevenhalf_server", "second-pass-after-ante-accepted", "sevenhalf/6.9/refused-twice-at-raised"),
     ("sevenhalf_server", "every-late-pass-swallowed", "sevenhalf/6.1/two-passes-after-a-bust"),
+    ("sevenhalf_server", "late-pass-owed-for-ever", "sevenhalf/6.1/pass-after-the-game-after-a-bust"),
     ("sevenhalf_server", "empty-erro-is-the-end", "sevenhalf/6.6"),
     ("sevenhalf_server", "erro-length-in-characters", "sevenhalf/2.2/every-message"),
     ("sevenhalf_server", "refused-ante-ends-must-draw", "sevenhalf/7.4/refused-second-ante"),

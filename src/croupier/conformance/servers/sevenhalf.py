@@ -17,7 +17,7 @@ from croupier.conformance.servers.components import (
     untestable_clauses,
 )
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
-from croupier.conformance.servers.scenarios import go_to_state, play_at_random, send_each
+from croupier.conformance.servers.scenarios import go_to_state, play_at_random, scenario, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (
     GOALS,
@@ -31,7 +31,7 @@ from croupier.conformance.servers.test_data import FarewellRule, Input, Scenario
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.rules import CARDS, LENIENT_RULES, MAX_TOTAL_BET, TARGET_HALVES
-from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
+from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Message, Stbt
 
 ANTE_OF_TEN: Final = Ante(10)
 
@@ -190,12 +190,13 @@ def raise_in_each_game(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def pass_twice(context: ScenarioContext) -> ClientScript:
-    """Pass twice after a game in which the client was over: only one PASS may be discarded without an answer."""
+@scenario
+def send_after_bust(context: ScenarioContext, *messages: Message) -> ClientScript:
+    """Send these messages after a game in which the client was over."""
     missed = yield from go_to_state(context, OVER)
     if missed:
         return missed
-    for message in (PASS, PASS, STRT):
+    for message in messages:
         yield context.encoded(message)
     return None
 
@@ -203,7 +204,13 @@ def pass_twice(context: ScenarioContext) -> ClientScript:
 _case: Final = partial(room_case, "sevenhalf")
 
 ROOM_CASES: Final = (
-    _case("6.1", "two-passes-after-a-bust", "A second PASS after a BSTG is refused", pass_twice),
+    _case("6.1", "two-passes-after-a-bust", "A second PASS after a BSTG is refused", send_after_bust(PASS, PASS, STRT)),
+    _case(
+        "6.1",
+        "pass-after-the-game-after-a-bust",
+        "The PASS that may follow a BSTG may not follow the next game",
+        send_after_bust(STRT, DRAW, PASS, PASS, STRT),
+    ),
     _case("8.5", "open-behind-gain", "The connection stays open after GAIN", send_each(STRT, DRAW, PASS, Wait(0.05))),
     _case(
         "6.9",
