@@ -97,6 +97,8 @@ class Client(ClientPeer):
     def act(self, choices: tuple[str, str], first: bool = False) -> bool:
         if self.habit == "checks-behind-a-bet" and choices[0] == "CAL":
             choices = ("CHK", "CHK")
+        if self.habit == "leaves-by-chance" and self.rng.random() < 0.3:
+            self.leave()
         action = self.rng.choice(choices)
         self.send(f"ACTN {action}")
         if action == "FLD":

@@ -118,6 +118,7 @@ class HouseClientBench(Bench):
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
         self._collections = 0
+        self._leaves_by_chance = False
         plays = (each for each in client_cases(test_data) if each.kind is CaseKind.PLAY)
         self._plays = [each for each in plays if each.state in test_data.states]
         self._longest = max(self._plays, key=lambda each: each.state.max_games)
@@ -208,7 +209,7 @@ class HouseClientBench(Bench):
         """Find out whether the messages of the house pass one by one; then the failure is about the stream.
 
         A client that has left a game, or failed between two games, has to do so again, with other cards unless the
-        case has a deck.
+        case has a deck. One that also leaves games in which nothing is unusual may always have left by chance.
         """
         failed = self._observations[case.id]
         if attempt.failure is None or attempt.failure.cause is not None:
@@ -222,6 +223,8 @@ class HouseClientBench(Bench):
             if again is not None and not (observation.has_left_early or observation.is_idle):
                 passed = again  # an idle client may be about to fail
         self._observations[case.id] = failed
+        if failed.has_given_up and self._leaves_by_chance:
+            return passed or judge(failed, None)
         position = last_position(failed)
         return attempt if passed is None or (position and self._evidence.is_fatal(position)) else passed
 
@@ -335,9 +338,11 @@ class HouseClientBench(Bench):
             status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
             end = program.end_description
             await program.stop(STOP_TIMEOUT_SECONDS)
-            return ClientObservation(
+            observation = ClientObservation(
                 self._test_data, case, server, status, end, seconds, program.stderr, self._config.strict
             )
+            self._leaves_by_chance |= observation.has_left_unprovoked
+            return observation
 
     def _new_server(
         self, case: HouseClientCase, number: int, connection: int, times: ClientTimeouts

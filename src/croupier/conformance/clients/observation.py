@@ -116,6 +116,12 @@ class ClientObservation(Struct, frozen=True):
         return has_ended and not (server.fault or server.house_fault or has_finished or self.is_stuck)
 
     @property
+    def has_left_unprovoked(self) -> bool:
+        """Whether the client has left a game in good order in which nothing was unusual: it may do so anywhere."""
+        is_unprovoked = self.case.kind is CaseKind.PLAY and not self._was_refused
+        return is_unprovoked and self.has_given_up and not self.has_crashed
+
+    @property
     def has_left_early(self) -> bool:
         """Whether a client has left, or failed, where it may only do so if it has a reason of its own."""
         return self.has_broken_off or (self._is_varied and (self.has_given_up or self.server.was_left_waiting))
