@@ -119,6 +119,7 @@ class HouseClientBench(Bench):
         self._experiments = asyncio.Lock()
         self._collections = 0
         self._leaves_by_chance = False
+        self._repeated_baselines: set[str] = set()
         plays = (each for each in client_cases(test_data) if each.kind is CaseKind.PLAY)
         self._plays = [each for each in plays if each.state in test_data.states]
         self._longest = max(self._plays, key=lambda each: each.state.max_games)
@@ -223,10 +224,19 @@ class HouseClientBench(Bench):
             if again is not None and not (observation.has_left_early or observation.is_idle):
                 passed = again  # an idle client may be about to fail
         self._observations[case.id] = failed
-        if failed.has_given_up and self._leaves_by_chance:
-            return passed or judge(failed, None)
+        if passed is None and failed.has_given_up and await self._may_leave_by_chance(case.baseline):
+            return judge(failed, None)
         position = last_position(failed)
         return attempt if passed is None or (position and self._evidence.is_fatal(position)) else passed
+
+    async def _may_leave_by_chance(self, baseline: HouseClientCase | None) -> bool:
+        """Whether the client also leaves games in which nothing is unusual; the baseline is repeated to find out."""
+        if baseline is not None and baseline.id not in self._repeated_baselines:
+            for number in range(MAX_BASELINE_TRIES):
+                if not self._leaves_by_chance:
+                    await self._run(baseline, FIRST_COLLECTED_TRY + number)
+            self._repeated_baselines.add(baseline.id)
+        return self._leaves_by_chance
 
     async def _misreads_in(self, case: HouseClientCase, attempt: Attempt, decision: Decision, number: int) -> bool:
         """Whether the client passes a case with messages one by one, and fails as before without.

@@ -118,8 +118,10 @@ class ClientObservation(Struct, frozen=True):
     @property
     def has_left_unprovoked(self) -> bool:
         """Whether the client has left a game in good order in which nothing was unusual: it may do so anywhere."""
-        is_unprovoked = self.case.kind is CaseKind.PLAY and not self._was_refused
-        return is_unprovoked and self.has_given_up and not self.has_crashed
+        goodbyes = self.test_data.room.final_messages
+        lines = [line for line in self.lines_before_complaint if line.message not in goodbyes]
+        was_refused = bool(lines) and _is_refusal(lines[-1])
+        return self.case.kind is CaseKind.PLAY and self.has_given_up and not (was_refused or self.has_crashed)
 
     @property
     def has_left_early(self) -> bool:
