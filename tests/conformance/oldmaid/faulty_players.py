@@ -193,8 +193,9 @@ def hangs_up_after_an_error(clause: str) -> Callable[[], Mutation]:
     """Disconnects from who sends what this clause refuses, after the error."""
 
     def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
-        is_refused = isinstance(event, Malformed) and event.violation.clause == clause
-        return [*effects, Drop(event.peer)] if is_refused else effects
+        if isinstance(event, Malformed) and event.violation.clause == clause:
+            return [*effects, Drop(event.peer)]
+        return effects
 
     return lambda: mutation
 
