@@ -163,6 +163,13 @@ def test_two_departures_at_once_are_both_named() -> None:
     ]
 
 
+def test_a_line_end_is_no_part_of_a_longer_message() -> None:
+    for ending, cause in ((b"\r\n", ""), (b"DI", "it sends 2 bytes of a message that is longer")):
+        heard = conversation((CLIENT, b"STRT-P_1"), (HOUSE, b"FAIL W_A" + ending))
+        heard.on_timeout(9.0)
+        assert explain(KUHN, b"DISC", b"", heard) == cause
+
+
 def test_what_came_together_and_was_answered_once_hints_at_one_read_for_one_message() -> None:
     heard = conversation((CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K"))
     heard.on_timeout(9.0)

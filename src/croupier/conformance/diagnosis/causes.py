@@ -371,7 +371,7 @@ def _explain_silence(altered: AlteredConversation, conversation: Conversation, f
     if kind not in {FoundKind.SILENCE, FoundKind.CLOSED}:
         return None
     rest = conversation.incomplete(altered.side)
-    if rest:
+    if rest and not rest.isspace():  # a line end is tolerated
         return Cause(f"it sends {format_count(len(rest), 'byte')} of a message that is longer")
     pieces = altered.unanswered_pieces
     request_count = len(_lines(altered.room, OTHER_END[altered.side], b"".join(pieces)))
