@@ -55,7 +55,7 @@ def test_two_browsers_share_a_table(people: tuple[Page, Page]) -> None:
         page.keyboard.press("c")
         wait_for_other_version(page, known)
         wait_for_other_version(other, other_known)
-    people[1].locator(".results li").wait_for()  # its page may be one event behind
+    people[1].locator(".results li").wait_for(state="attached")  # its page may be one event behind
 
 
 def test_a_raise_is_chosen_with_a_preset(people: tuple[Page, Page]) -> None:
