@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.case_runner import MUTE_RESULTS, OTHER_RESULTS
+from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.diagnosis.cause import WAITS_FOR_LINE_END
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Report, Result
@@ -141,8 +141,7 @@ def test_the_run_ends_early_at_a_client_that_connects_and_says_nothing() -> None
     silent = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2]))).recv(100)"
     line = shlex.join([sys.executable, "-S", "-c", silent]) + " {host} {port}"
     results = asyncio.run(check_client(KUHN, line, cases=client_cases(KUHN), timeout=0.5))
-    assert sum(result.outcome is Outcome.FAIL for result in results) == MUTE_RESULTS
-    assert len(results) <= MUTE_RESULTS + OTHER_RESULTS
+    assert MUTE_RESULTS <= sum(result.outcome is Outcome.FAIL for result in results) <= len(results) < 2 * MUTE_RESULTS
 
 
 READS_LINES = """
@@ -160,7 +159,7 @@ def test_a_client_that_waits_for_lines_is_told_so_and_the_run_ends_early(ending:
     line = shlex.join([sys.executable, "-S", "-c", READS_LINES]) + f" {{host}} {{port}} {shlex.quote(ending)}"
     results = asyncio.run(check_client(KUHN, line, cases=client_cases(KUHN), timeout=0.5))
     failures = [result.failure for result in results if result.failure is not None]
-    assert len(failures) == MUTE_RESULTS
+    assert MUTE_RESULTS <= len(failures) < 2 * MUTE_RESULTS
     assert {(failure.clause, failure.cause) for failure in failures} == {("kuhn-2.1", WAITS_FOR_LINE_END)}
 
 
