@@ -1,4 +1,4 @@
-"""The hold'em room: its houses, in memory or from a store, behind an HTTP server, and its shutdown."""
+"""The hold'em room: opens its houses, in memory or from a store, serves them over HTTP, and closes them."""
 
 import asyncio
 import time

@@ -34,7 +34,7 @@ QUEUED: Final = 202
 """The status of a player who waits for a seat (3.6)."""
 
 NOT_FOUND: Final = 404
-"""The status when a player leaves who is no longer in the game; a player without chips is removed (3.13)."""
+"""The status of a DELETE for a player who is out of the game already, as a player without chips is (3.13)."""
 
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""

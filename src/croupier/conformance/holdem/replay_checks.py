@@ -192,8 +192,8 @@ class ReplayChecks:
     async def _clause_of_refused_turn(self, role: str, request: TranscriptRequest, own: str) -> str:
         """Return the clause of an act that was refused as out of turn: `own`, or that of a departure.
 
-        Raises NotReached if another player is shown to have the turn, and has it by all that was seen of the hand: the
-        button is not at the player who has it in the transcript. Who has it is judged in the games that are followed.
+        Raises NotReached if the game shows that another player has the turn, and the referee of the game agrees: the
+        button is at another player than in the transcript. That referee judges who has the button.
         """
         game = path_segments(request.path)[1]
         player = self._context.player_id(role, game)

@@ -163,7 +163,7 @@ def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) 
 
 
 def _leaves_again(test_server: HoldemTestServer, request: RecordedRequest, clause: str) -> bool:
-    """Whether a bot leaves for its own player who is out already: the document does not forbid that (holdem P39)."""
+    """Whether a bot sends DELETE for its own player, who is out already: the document does not forbid it (P39)."""
     is_own = request.path[3:4] == [test_server.house.guid_of(request.user)] and _was_shown(test_server, request)
     return clause == "holdem-8.5" and request.request.method == "DELETE" and is_own
 
