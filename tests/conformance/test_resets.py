@@ -10,11 +10,11 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.case_runner import MAX_RESETS, RESET_CAUSE
-from croupier.conformance.channel.http import SentRequest
 from croupier.conformance.holdem.http_client import ConnectionWasReset, ResponseCut, ResponseError
 from croupier.conformance.results import Outcome, Result
 from croupier.core.room import Room
 from croupier.core.session import Address
+from croupier.http.wire import SentRequest
 from croupier.net.streams import open_streams
 from croupier.rooms import ROOMS
 from tests.conformance.holdem.http_client_fixture import http_client

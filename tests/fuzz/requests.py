@@ -15,10 +15,10 @@ from starlette.requests import HTTPConnection, Request
 from croupier.clients.http_connection import HttpConnection, ResponseHead
 from croupier.clients.response_bodies import NdjsonReader
 from croupier.clients.server_url import parse_url
-from croupier.conformance.channel import http as tester_http
 from croupier.conformance.holdem import schema
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.errors import Violation
+from croupier.http import wire as tester_http
 from croupier.http.auth import AuthError, parse_credentials
 from croupier.http.messages import HTTPError
 from croupier.http.queries import etag_matches, parse_page_parameters, parse_wait_parameters

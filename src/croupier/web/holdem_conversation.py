@@ -9,7 +9,6 @@ from typing import Any, Final, Self
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, ResponseReader, SentRequest
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
@@ -29,6 +28,7 @@ from croupier.http.connection import HttpConnection
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits
 from croupier.http.server import HttpServer
+from croupier.http.wire import ReceivedResponse, ResponseReader, SentRequest
 from croupier.net.local_connection import LocalTransport
 from croupier.observers.counters import RoomCounters
 from croupier.replay.games import ACTION_TEXTS

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 from msgspec.json import encode
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Config
 from croupier.core.errors import Violation
+from croupier.http.wire import ReceivedResponse, SentRequest
 from tests.rooms.holdem.house_fixture import duel
 
 

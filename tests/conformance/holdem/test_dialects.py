@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.diagnosis.cause import dialect_cause
 from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
@@ -20,6 +19,7 @@ from croupier.conformance.holdem.dialects import (
 )
 from croupier.conformance.results import Outcome, Report
 from croupier.conformance.run import Plan, check
+from croupier.http.wire import ReceivedResponse
 from croupier.rooms import ROOMS
 from tests.conformance.holdem.faulty_programs import FaultyServer, in_games, open_faulty_server
 from tests.rooms.holdem.house_fixture import duel

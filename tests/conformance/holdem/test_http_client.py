@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.http_client import HttpClient, ResponseError
 from croupier.conformance.holdem.setups import TableSetup
 from croupier.conformance.holdem.test_server import HoldemTestServer
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms.holdem.settings import Settings
 from tests.conformance.holdem.http_client_fixture import http_client
 

@@ -3,10 +3,10 @@
 from msgspec import structs
 from msgspec.json import encode
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
 from croupier.conformance.holdem.refereed_games import RefereedGames
 from croupier.conformance.suite import Config
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms.holdem.wire import Act, Game
 from tests.rooms.holdem.house_fixture import HouseFixture, duel
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.request_checks import judge_requests
 from croupier.conformance.holdem.test_server import RecordedRequest
 from croupier.conformance.results import Outcome
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms.holdem.engine.hand import Hand
 
 GAME, PLAYER = "g1", "p1"

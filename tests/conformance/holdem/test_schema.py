@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 
-from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.schema import parse_expiry, parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
+from croupier.http.wire import ReceivedResponse
 from tests.rooms.holdem.house_fixture import duel
 
 

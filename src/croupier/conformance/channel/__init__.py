@@ -1,1 +1,1 @@
-"""Channels: bytes to messages with the bytes of each, and how bytes are delivered."""
+"""JSON values with their spellings, and how bytes are delivered."""

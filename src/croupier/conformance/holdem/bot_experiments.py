@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.channel.json_values import json_object
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.delivery import (
@@ -18,6 +17,7 @@ from croupier.conformance.holdem.delivery import (
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt
+from croupier.http.wire import ReceivedResponse
 
 type Trial = Callable[[HoldemClientCase], Awaitable[Attempt]]
 """Runs the bot with a case."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest, is_server_fault
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
 from croupier.conformance.diagnosis.message_dialect import likely_dialect
 from croupier.conformance.holdem.deviations import HttpDeviation
@@ -17,6 +16,7 @@ from croupier.conformance.holdem.dialects import (
 )
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.schema import parse_game, parse_games
+from croupier.http.wire import ReceivedResponse, SentRequest, is_server_fault
 from croupier.rooms.holdem.wire import Dialect
 
 HSPE_GO_STATUSES: Final = frozenset({(201, 202), (201, 409), (401, 400), (403, 409), (403, 201), (200, 403)})

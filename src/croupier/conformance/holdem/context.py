@@ -8,7 +8,6 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, OtherSettings
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
@@ -19,6 +18,7 @@ from croupier.conformance.holdem.schema import ParsedGames, guid_errors, parse_g
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
 

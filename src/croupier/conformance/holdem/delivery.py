@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.channel.http import ReceivedResponse, encode_chunks
+from croupier.http.wire import ReceivedResponse, encode_chunks
 
 
 class ResponseDelivery(Delivery, frozen=True):

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.deviations import Deviation
 from croupier.conformance.results import Outcome
+from croupier.http.wire import ReceivedResponse, SentRequest
 
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
 """The clauses of dialect hspe-go: not in the document, but required of servers tested with that dialect."""

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.channel.json_values import change_json
 from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform, normalise
 from croupier.conformance.holdem.operations import match_target
 from croupier.conformance.holdem.schema import OBJECT_KEYS
+from croupier.http.wire import ReceivedResponse
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Cards
 

@@ -9,7 +9,6 @@ from typing import Any, Final, cast
 
 from msgspec import Struct
 
-from croupier.conformance.channel.http import SentRequest
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
@@ -20,6 +19,7 @@ from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.basic_auth import basic_authorization
 from croupier.core.session import Address
+from croupier.http.wire import SentRequest
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
 MAX_EMPTY_GAME_SECONDS: Final = 10.0

@@ -8,7 +8,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, deviation
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
@@ -25,6 +24,7 @@ from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
 from croupier.core.http_transcript import NOBODY
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.http.wire import HttpMessage, ReceivedResponse, SentRequest
 
 REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
 

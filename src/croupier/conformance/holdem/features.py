@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.deviations import HttpDeviation
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.results import Outcome
+from croupier.http.wire import ReceivedResponse, SentRequest
 
 NOT_FOUND_STATUSES: Final = frozenset({404, 405, 501})
 """The statuses of an operation that the server does not have."""

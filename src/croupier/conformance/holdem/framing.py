@@ -7,7 +7,6 @@ from msgspec.json import encode
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest, encode_chunks
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, VARIATION_RANK, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
@@ -17,6 +16,7 @@ from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_game
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import NOBODY
+from croupier.http.wire import ReceivedResponse, SentRequest, encode_chunks
 
 CONCURRENT_CONNECTIONS: Final = 40
 

@@ -11,7 +11,6 @@ from typing import Final
 from msgspec.json import encode
 
 from croupier.conformance.case import CaseList
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
@@ -25,6 +24,7 @@ from croupier.conformance.holdem.table_settings import TURN_SECONDS
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.net.event_loop import cancel_all
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.observed.state_reader import read_guid

@@ -5,10 +5,10 @@ from collections import deque
 from ssl import SSLContext
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
-from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import Violation
 from croupier.core.spans import Span
+from croupier.http.wire import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
 from croupier.net.streams import ReceivedStream, Streams, open_streams
 
 READ_BYTES = 1 << 16

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest, path_segments
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.core.errors import Violation
+from croupier.http.wire import ReceivedResponse, SentRequest, path_segments
 from croupier.rooms.holdem.referee import Referee
 from croupier.rooms.holdem.wire import Act, Game, Guid, Join, Leave, RequestRefused, parse_act
 

@@ -7,7 +7,6 @@ The head of a transcript says what a replay has to know: `users: new` (it is abo
 from collections import Counter
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, path_segments
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
@@ -32,6 +31,7 @@ from croupier.core.http_transcript import (
     parse_request,
 )
 from croupier.core.transcript import Transcript
+from croupier.http.wire import ReceivedResponse, path_segments
 from croupier.rooms.holdem.wire import Game
 
 MAX_SEATINGS: Final = 8

@@ -7,7 +7,6 @@ from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest, is_server_fault, path_segments
 from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.deviations import NotReached
@@ -57,6 +56,7 @@ from croupier.core.http_transcript import (
     match_response,
 )
 from croupier.core.transcript import Transcript
+from croupier.http.wire import ReceivedResponse, SentRequest, is_server_fault, path_segments
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.observed.differences import rotated
 

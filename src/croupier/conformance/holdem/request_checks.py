@@ -5,7 +5,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation
@@ -13,6 +12,7 @@ from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_ke
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.http.wire import ReceivedResponse
 from croupier.rooms.holdem.referee import invalid_bet_clause
 from croupier.rooms.holdem.wire import Act, parse_act
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.deviations import NotReached, make_attempt
 from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
@@ -28,6 +27,7 @@ from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.net.addresses import format_address
 from croupier.rooms.holdem.wire import ACTION_FOLD
 

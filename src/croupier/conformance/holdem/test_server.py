@@ -11,7 +11,6 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest, path_segments
 from croupier.conformance.holdem.endpoint import basic_auth_header
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.setups import TableSetup
@@ -21,6 +20,7 @@ from croupier.core.session import Effect, Event, HandFinished
 from croupier.http.auth import QUICK_HASHER, Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Request, encode_headers, settle
+from croupier.http.wire import ReceivedResponse, RequestReader, SentRequest, path_segments
 from croupier.net.event_loop import cancel_all
 from croupier.net.stop_listening import stop_listening
 from croupier.rooms.holdem.engine.hand import Hand

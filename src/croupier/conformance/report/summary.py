@@ -7,7 +7,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.conformance.channel.http import HttpMessage
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
@@ -17,6 +16,7 @@ from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE, Party
+from croupier.http.wire import HttpMessage
 
 LOOKS: Final[Mapping[Outcome, Look]] = {
     Outcome.PASS: Look("✔", "blue", "#0060a8", "#6fb8ff"),

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from croupier.conformance.channel.http import ReceivedResponse, RequestReader, ResponseReader, SentRequest
 from croupier.conformance.tap.exchange import Departure, Exchange
 from croupier.conformance.tap.judge_exchange import ExchangeChecker, HoldemPending, summarise_games
 from croupier.conformance.tap.observed_http import (
@@ -21,6 +20,7 @@ from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 from croupier.core.spans import Span
+from croupier.http.wire import ReceivedResponse, RequestReader, ResponseReader, SentRequest
 
 DELIVERY_CLAUSE: Final = "holdem-1.8"
 """The clause that requests are answered in order."""

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse, is_server_fault
 from croupier.conformance.holdem.deviations import HttpDeviation, default_outcome
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
@@ -25,6 +24,7 @@ from croupier.core.http_transcript import NOBODY
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.http.routes import parse_command
+from croupier.http.wire import ReceivedResponse, is_server_fault
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import (
     Act,

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, unquote
 
 from msgspec import Struct
 
-from croupier.conformance.channel.http import SentRequest, joined_headers, path_segments
 from croupier.core.basic_auth import parse_basic_authorization
 from croupier.core.http_transcript import NOBODY
+from croupier.http.wire import SentRequest, joined_headers, path_segments
 
 UNKNOWN_USER: Final = "?"
 """The user name of requests with credentials that cannot be read."""

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.channel.http import (
+from croupier.core.errors import Violation
+from croupier.http.wire import (
     HTTP_CLAUSE,
     MAX_BODY_BYTES,
     MAX_HEAD_BYTES,
@@ -18,7 +19,6 @@ from croupier.conformance.channel.http import (
     SentRequest,
     encode_chunks,
 )
-from croupier.core.errors import Violation
 
 REQUESTS = [
     b"GET /games/?wait=3 HTTP/1.1\r\nHost: x\r\n\r\n",
