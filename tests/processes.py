@@ -22,7 +22,7 @@ type Process = ForkedProcess | subprocess.Popen[bytes]
 PATIENCE = 180.0
 """Seconds after which a wait fails the test; a busy machine is slow."""
 MAX_OUTPUT_BYTES = 1 << 26
-READY = re.compile(r"(\w+) (?:is open )?at (?:http://)?\[?([\w.:]+?)\]?:(\d+)(/metrics)?( \(TLS\))?$")
+READY = re.compile(r"(\w+) (?:is open )?at (?:https?://)?\[?([\w.:]+?)\]?:(\d+)(/metrics)?( \(TLS\))?$")
 COMMAND = (sys.executable, "-m", "croupier")
 FREE_PORTS = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
 """Variables with which `croupier serve` opens all rooms on free ports."""

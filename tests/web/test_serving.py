@@ -3,12 +3,14 @@
 import asyncio
 import re
 import socket
+import ssl
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import httpx
 import pytest
+import trustme
 
 from croupier.app.config import RoomConfig, ServerConfig
 from croupier.app.serve import serve
@@ -42,6 +44,26 @@ def test_people_and_programs_play_in_the_same_room() -> None:
                 assert program.recv(8).startswith(b"CARD C_")
                 assert "2 playing" in client.get("/").text
         assert server.stop() == 0
+
+
+def test_browsers_need_the_same_certificates_as_programs(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    server_certificate, client_certificate = authority.issue_cert("127.0.0.1"), authority.issue_cert("ann.example")
+    server_certificate.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    tls = ("--tls-cert", tmp_path / "server.pem", "--tls-key", tmp_path / "server.pem")
+    known, unknown = ssl.create_default_context(), ssl.create_default_context()
+    for context in (known, unknown):
+        authority.configure_trust(context)
+    client_certificate.configure_cert(known)
+    flags = ("--port", 0, "--web-port", 0, *tls, "--tls-client-ca", tmp_path / "ca.pem")
+    with Serving("kuhn", *flags, ready=2) as server:
+        url = f"https://127.0.0.1:{server.ports['web']}/"
+        assert server.lines[0] == f"web at {url[:-1]}"
+        response = httpx.get(url, verify=known, timeout=PATIENCE)
+        assert (response.status_code, response.headers["cross-origin-opener-policy"]) == (200, "same-origin")
+        with pytest.raises(httpx.TransportError):
+            httpx.get(url, verify=unknown, timeout=PATIENCE)
 
 
 def test_a_stream_ends_when_the_server_is_stopped() -> None:

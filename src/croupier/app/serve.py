@@ -120,7 +120,13 @@ async def serve(
             entries = room_entries(config, room_configs, rooms, room_addresses, node)
             web = await stack.enter_async_context(
                 serve_web(
-                    config, web_socket, entries, shared_store, token=token, drain=partial(signals.put_nowait, "drain")
+                    config,
+                    web_socket,
+                    entries,
+                    shared_store,
+                    tls_context=tls_context,
+                    token=token,
+                    drain=partial(signals.put_nowait, "drain"),
                 )
             )
             url = web_url(config, web_socket)

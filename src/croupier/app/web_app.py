@@ -1,6 +1,7 @@
 """Opens the web app of a server, for the rooms that are open."""
 
 import os
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -92,6 +93,7 @@ async def serve_web(
     entries: "Sequence[RoomEntry]",
     shared_store: SharedStore,
     *,
+    tls_context: ssl.SSLContext | None,
     token: str | None,
     drain: Callable[[], None],
 ) -> AsyncIterator["WebServer"]:
@@ -101,22 +103,18 @@ async def serve_web(
     from croupier.web.admin_routes import AdminAccess
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
-    from croupier.web.http_server import TlsFiles
     from croupier.web.records import Records
     from croupier.web.server import WebServer
 
     web_config = WebConfig(
         is_classroom=config.classroom,
         watch_delay_seconds=config.watch_delay_seconds,
-        has_tls=config.tls_cert is not None,
+        has_tls=tls_context is not None,
         keeps_coins=config.accounts == "certificate",
         hosts=frozenset(name.strip().lower() for name in config.web_hosts.split(",") if name.strip()),
         proxies=parse_trusted_proxies(config.trusted_proxies),
         check_networks=parse_networks("--check-targets", config.check_targets),
     )
-    tls = None
-    if config.tls_cert is not None and config.tls_key is not None:
-        tls = TlsFiles(config.tls_cert, config.tls_key, config.tls_client_ca)
     for entry in entries:
         if isinstance(entry.open_room, TablesApp):
             entry.open_room.web_port = bound_address(bound)[1]
@@ -126,7 +124,7 @@ async def serve_web(
     log = get_logger(part="web")
     app = create_app(entries, web_config, keys, log, records=records, admin=admin, tournament=config.tournament)
     limits = ConnectionLimits(config.max_connections, config.max_per_address, trusted_proxies=web_config.proxies)
-    server = WebServer(app, bound, tls, limits)
+    server = WebServer(app, bound, tls_context, limits)
     try:
         yield server
     finally:

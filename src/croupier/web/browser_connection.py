@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import MutableMapping
+from ssl import SSLContext
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,12 +23,18 @@ REFUSAL: Final = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent
 
 
 class BrowserConfig(Config):
-    """The configuration of uvicorn, with the limits on the number of connections."""
+    """The configuration of uvicorn, with the limits on the number of connections, and a TLS context that is ready."""
 
-    def __init__(self, app: ASGIApp, limits: ConnectionLimits, **options: Any) -> None:
+    def __init__(self, app: ASGIApp, limits: ConnectionLimits, tls_context: SSLContext | None, **options: Any) -> None:
         super().__init__(app, http=BrowserConnection, **options)
+        self._tls_context = tls_context
         self.trusted_proxies = limits.trusted_proxies
         self.open_connections = CountLimit(limits.max_connections_per_address, limits.max_connections)
+
+    def load(self) -> None:
+        """Complete the configuration; uvicorn itself would make its TLS context from files."""
+        super().load()
+        self.ssl = self._tls_context
 
 
 class BrowserConnection(HttpToolsProtocol):

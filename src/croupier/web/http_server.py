@@ -3,11 +3,9 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from ssl import CERT_NONE, CERT_REQUIRED
+from ssl import SSLContext
 from typing import Final
 
-from msgspec import Struct
 from starlette.applications import Starlette
 from uvicorn import Server
 
@@ -19,14 +17,6 @@ SHUTDOWN_SECONDS: Final = 1
 """Requests that are being answered have this long when the server is closed."""
 
 KEEP_ALIVE_SECONDS: Final = 75
-
-
-class TlsFiles(Struct, frozen=True):
-    """PEM files: a certificate chain, its private key and, if clients need certificates, their authority."""
-
-    certificate: Path
-    key: Path
-    client_authority: Path | None = None
 
 
 class UvicornServer(Server):
@@ -45,7 +35,7 @@ class AppServer:
         self,
         app: Starlette,
         bound: BoundSocket,
-        tls: TlsFiles | None = None,
+        tls_context: SSLContext | None = None,
         limits: ConnectionLimits = ConnectionLimits(),
     ) -> None:
         self._app = app
@@ -53,6 +43,7 @@ class AppServer:
             BrowserConfig(
                 RequestTimes(app),
                 limits,
+                tls_context,
                 loop="none",
                 ws="none",
                 lifespan="off",
@@ -63,10 +54,6 @@ class AppServer:
                 server_header=False,
                 timeout_keep_alive=KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-                ssl_certfile=None if tls is None else tls.certificate,
-                ssl_keyfile=None if tls is None else str(tls.key),
-                ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
-                ssl_cert_reqs=CERT_NONE if tls is None or tls.client_authority is None else CERT_REQUIRED,
             )
         )
         self._task = asyncio.get_running_loop().create_task(self._server.serve(sockets=[bound]))
