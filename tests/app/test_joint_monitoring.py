@@ -73,6 +73,10 @@ def test_metrics_of_workers_are_added_up() -> None:
     }
 
 
+def _request(method: str, path: str) -> Request:
+    return Request(method, path, b"", [], {}, "127.0.0.1", is_complete=True)
+
+
 class Room:
     """A room that is up or down."""
 
@@ -91,8 +95,11 @@ async def monitored(*workers: Mapping[str, Room], names: Sequence[str] = ("kuhn"
     app = JointMonitoringApp(own, lambda: {slot: slot for slot in range(len(workers))}, names, lambda: False)
 
     async def get(path: str) -> tuple[int, Any]:
-        request = Request("GET", path, b"", [], {}, "127.0.0.1", is_complete=True)
-        response: Response = await settle(app.open(request))
+        response: Response = await settle(app.open(_request("GET", path)))
+        if path in {"/healthz", "/readyz"}:
+            assert (b"cache-control", b"no-store") in response.headers
+            assert (b"content-length", b"%d" % len(response.body)) in response.headers
+            assert (await settle(app.open(_request("POST", path)))).status == 405
         return response.status, json.loads(response.body) if response.body[:1] == b"{" else response.body
 
     yield get, buses

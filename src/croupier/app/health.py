@@ -16,20 +16,28 @@ READINESS_PATH: Final = "/readyz"
 PATHS: Final = (METRICS_PATH, LIVENESS_PATH, READINESS_PATH)
 
 
+def report_alive() -> tuple[int, bytes]:
+    """The status and the body of /healthz of a process whose event loop answers."""
+    return 200, b'{"status":"ok"}\n'
+
+
 class MonitoringApp(Application):
     """The application of the metrics port: /healthz, /readyz, and /metrics as `render_metrics` returns it.
 
-    `report_readiness` returns the status and the body of /readyz.
+    `report_readiness` and `report_liveness` return the status and the body of /readyz and of /healthz.
 
     /healthz is 200 as long as the event loop answers: only a process that is stuck needs a restart. What a restart
     cannot mend, such as a database that is down, is in /readyz.
     """
 
     def __init__(
-        self, render_metrics: Callable[[Request], Response], report_readiness: Callable[[], tuple[int, bytes]]
+        self,
+        render_metrics: Callable[[Request], Response],
+        report_readiness: Callable[[], tuple[int, bytes]],
+        report_liveness: Callable[[], tuple[int, bytes]] = report_alive,
     ) -> None:
         self._render_metrics = render_metrics
-        self._report_readiness = report_readiness
+        self._reports = {READINESS_PATH: report_readiness, LIVENESS_PATH: report_liveness}
 
     def open(self, request: Request) -> Response:
         """Answer a request."""
@@ -39,7 +47,7 @@ class MonitoringApp(Application):
             return _response(405, b"text/plain; charset=utf-8", b"allowed: GET, HEAD\n", (b"allow", b"GET, HEAD"))
         if request.path == METRICS_PATH:
             return self._render_metrics(request)
-        status, body = (200, b'{"status":"ok"}\n') if request.path == LIVENESS_PATH else self._report_readiness()
+        status, body = self._reports[request.path]()
         return _response(status, b"application/json", body, (b"cache-control", b"no-store"))
 
 

@@ -11,7 +11,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from croupier.app.health import LIVENESS_PATH, METRICS_PATH, PATHS, READINESS_PATH, MonitoringApp, render_metrics
+from croupier.app.health import (
+    LIVENESS_PATH,
+    METRICS_PATH,
+    PATHS,
+    READINESS_PATH,
+    MonitoringApp,
+    render_metrics,
+    report_alive,
+)
 from croupier.app.readiness import NOT_OPEN, Readiness, render_report
 from croupier.cluster.bus import Bus, BusUnavailable
 from croupier.http.messages import Answer, Application, Request, Response, run_later
@@ -86,16 +94,15 @@ class JointMonitoringApp(Application):
         answers = dict(zip(slots, await asyncio.gather(*asked), strict=True))
         present = {slot + 1: answer for slot, answer in answers.items() if answer is not None}
         silent = [slot + 1 for slot, answer in answers.items() if answer is None]
-        if request.path == LIVENESS_PATH and silent:
-            status, body = render_report({"server": silence(silent)}, is_closing=self._is_closing())
-            return Response(status, [(b"content-type", b"application/json")], body)
         registry = CollectorRegistry()
         if request.path == METRICS_PATH:
             registry.register(MergedMetrics({worker: text.decode() for worker, text in present.items()}))
         found = [_decode_reasons(answer) for answer in present.values()] if request.path == READINESS_PATH else []
         reasons = joint_reasons(self._names, found, silent)
-        report = partial(render_report, reasons, is_closing=self._is_closing())
-        return MonitoringApp(partial(render_metrics, registry=registry), report).open(request)
+        report = partial(render_report, is_closing=self._is_closing())
+        report_liveness = partial(report, {"server": silence(silent)}) if silent else report_alive
+        app = MonitoringApp(partial(render_metrics, registry=registry), partial(report, reasons), report_liveness)
+        return app.open(request)
 
     async def _ask(self, number: int, path: str) -> bytes | None:
         """Ask a worker; None if it does not answer."""
