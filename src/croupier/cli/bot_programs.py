@@ -1,11 +1,10 @@
 """Bots that are programs: `croupier play ROOM --bot 'COMMAND -s {host} -p {port}'`."""
 
-import json
 import sys
 from collections.abc import Sequence
 from time import perf_counter
 
-from croupier.cli.output import fail
+from croupier.cli.output import fail, print_json
 from croupier.clients.programs import Process, end_programs, start_program, terminated_as_interrupted
 from croupier.core.command_line import describe_exit
 
@@ -20,7 +19,7 @@ def play_with_programs(name: str, commands: Sequence[Sequence[str]], server: str
     statuses = run_programs(commands, stdout=sys.stderr.fileno() if as_json else None)
     seconds = perf_counter() - started
     if as_json:
-        sys.stdout.write(f"{json.dumps({'bot': name, 'house': server, 'exit_statuses': statuses})}\n")
+        print_json({"bot": name, "house": server, "exit_statuses": statuses})
     else:
         ends = ", ".join(map(describe_exit, statuses))
         sys.stdout.write(f"{name} against {server}: {seconds:.1f} s, {ends}\n")

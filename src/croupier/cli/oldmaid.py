@@ -1,7 +1,6 @@
 """`croupier play oldmaid`: play Old Maid in the terminal, or with one or several bots."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import check_minimum, check_positive
-from croupier.cli.output import print_error
+from croupier.cli.output import print_error, print_json
 from croupier.cli.play import (
     PERSON,
     ConnectionOptions,
@@ -162,8 +161,10 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
 
     def report(seconds: float) -> int:
         table = format_address(ring_config.table)
-        text = summary_json(tallies, name, table) if bot_options.json else summary_text(tallies, name, table, seconds)
-        sys.stdout.write(f"{text}\n")
+        if bot_options.json:
+            print_json(summary_record(tallies, name, table))
+        else:
+            sys.stdout.write(f"{summary_text(tallies, name, table, seconds)}\n")
         for tally in tallies:
             for fault in tally.faults:
                 complain(tally, fault)
@@ -182,8 +183,8 @@ def _player_line(tally: "RingTally") -> str:
     return f"{tally.nick}: {format_count(tally.games, 'game')}, {tally.losses:,} lost{places}"
 
 
-def summary_json(tallies: "Sequence[RingTally]", name: str, table: str) -> str:
-    """Return the summary as JSON."""
+def summary_record(tallies: "Sequence[RingTally]", name: str, table: str) -> dict[str, object]:
+    """Return the summary as a record for JSON."""
     players = [
         {
             "nick": tally.nick,
@@ -194,4 +195,4 @@ def summary_json(tallies: "Sequence[RingTally]", name: str, table: str) -> str:
         }
         for tally in tallies
     ]
-    return json.dumps({"bot": name, "table": table, "players": players})
+    return {"bot": name, "table": table, "players": players}

@@ -1,6 +1,5 @@
 """`croupier play`: play against a house, in the terminal or with a bot."""
 
-import json
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from cyclopts import App, Group, Parameter
 
 from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import changed_values, check_minimum, check_positive, flag
-from croupier.cli.output import error_at, fail, is_interactive, print_error
+from croupier.cli.output import error_at, fail, is_interactive, print_error, print_json
 from croupier.clients.contestants import parse_player
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
@@ -297,8 +296,10 @@ def print_summary(
     tally: BotTally, name: str, house: str, seconds: float, nouns: SummaryNouns = SummaryNouns(), *, as_json: bool
 ) -> int:
     """Print a summary, and the fault that ended the run early; return the exit status."""
-    report = summary_json(tally, name, house, nouns) if as_json else summary_text(tally, name, house, seconds, nouns)
-    sys.stdout.write(f"{report}\n")
+    if as_json:
+        print_json(summary_record(tally, name, house, nouns))
+    else:
+        sys.stdout.write(f"{summary_text(tally, name, house, seconds, nouns)}\n")
     if tally.fault is not None:
         return fail(error_at(house, tally.fault, tally.fault_text))
     return 0
@@ -320,24 +321,21 @@ def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: 
     return "\n".join(lines)
 
 
-def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns) -> str:
-    """Return the summary as JSON."""
+def summary_record(tally: BotTally, name: str, house: str, nouns: SummaryNouns) -> dict[str, object]:
+    """Return the summary as a record for JSON."""
     games = len(tally.nets)
     game, coin, connection = nouns
-    return json.dumps(
-        {
-            "bot": name,
-            "house": house,
-            f"{game}s": games,
-            f"{coin}s": sum(tally.nets),
-            f"{coin}s_per_{game}": tally.mean if games else None,
-            "interval_95": [tally.mean - tally.margin_of_error, tally.mean + tally.margin_of_error]
-            if games > 1
-            else None,
-            f"{connection}s": tally.connections,
-            "fault": tally.fault_text,
-        }
-    )
+    interval = [tally.mean - tally.margin_of_error, tally.mean + tally.margin_of_error] if games > 1 else None
+    return {
+        "bot": name,
+        "house": house,
+        f"{game}s": games,
+        f"{coin}s": sum(tally.nets),
+        f"{coin}s_per_{game}": tally.mean if games else None,
+        "interval_95": interval,
+        f"{connection}s": tally.connections,
+        "fault": tally.fault_text,
+    }
 
 
 def __getattr__(name: str) -> Callable[..., int]:
