@@ -1,6 +1,7 @@
 """The routes of the check page: starting the tester against a server, and following its run."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -54,8 +55,8 @@ class CheckRoutes:
             Route("/check/{id}", self.show),
             Route("/check/{id}/events", self.events),
             Route("/check/{id}/stop", self.stop, methods=["POST"]),
-            Route("/check/{id}/report.html", self.html_report),
-            Route("/check/{id}/junit.xml", self.junit_report),
+            Route("/check/{id}/report.html", partial(self.download, kind="html", name="report.html")),
+            Route("/check/{id}/junit.xml", partial(self.download, kind="junit", name="junit.xml")),
         ]
 
     async def show_form(self, request: Request) -> Response:
@@ -106,13 +107,12 @@ class CheckRoutes:
         await run.over.wait()
         return RedirectResponse(f"/check/{run.id}", 303)
 
-    async def html_report(self, request: Request) -> Response:
-        """Download the report as HTML."""
-        return self._report(request, "html", "report.html")
-
-    async def junit_report(self, request: Request) -> Response:
-        """Download the report as JUnit XML."""
-        return self._report(request, "junit", "junit.xml")
+    async def download(self, request: Request, kind: str, name: str) -> Response:
+        """Download a report, one of the REPORTS, as a file with a name."""
+        report = self._find(request).state.reports.get(kind)
+        if report is None:
+            raise HTTPException(404)
+        return download(report, name, REPORTS[kind])
 
     def _find(self, request: Request) -> CheckRun:
         """Return the run of the path. Raises HTTPException if the visitor has no such run."""
@@ -131,9 +131,3 @@ class CheckRoutes:
             error=error,
             runs=self._checks.of_session(request.state.visitor.session)[::-1],
         )
-
-    def _report(self, request: Request, kind: str, name: str) -> Response:
-        report = self._find(request).state.reports.get(kind)
-        if report is None:
-            raise HTTPException(404)
-        return download(report, name, REPORTS[kind])

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from math import ceil
 from typing import Final
 
@@ -77,43 +78,24 @@ class LoginRoutes:
         self._registrations = RateLimiter(site.config.new_sessions_per_minute, 60.0)
         self._loop = asyncio.get_running_loop()
         self.routes: Sequence[BaseRoute] = [
-            Route("/login", self.show_login),
-            Route("/login", self.log_in, methods=["POST"]),
-            Route("/register", self.show_registration),
-            Route("/register", self.register, methods=["POST"]),
+            Route("/login", partial(self.show_form, page=LOGIN_PAGE)),
+            Route("/login", partial(self.log_in, page=LOGIN_PAGE, login=self._authenticate), methods=["POST"]),
+            Route("/register", partial(self.show_form, page=REGISTRATION_PAGE)),
+            Route("/register", partial(self.log_in, page=REGISTRATION_PAGE, login=self._register), methods=["POST"]),
             Route("/logout", self.log_out, methods=["POST"]),
         ]
 
-    async def show_login(self, request: Request) -> Response:
-        """Show the form of a login."""
-        return self._page(request, LOGIN_PAGE)
+    async def show_form(self, request: Request, page: str) -> Response:
+        """Show the form of a page."""
+        return self._page(request, page)
 
-    async def log_in(self, request: Request) -> Response:
-        """Check the password as hold'em does. The session keeps its tables and its checks."""
-        return await self._enter(request, LOGIN_PAGE, self._authenticate)
-
-    async def show_registration(self, request: Request) -> Response:
-        """Show the form of a new account."""
-        return self._page(request, REGISTRATION_PAGE)
-
-    async def register(self, request: Request) -> Response:
-        """Create an account by the rules and limits of hold'em, and log in."""
-        return await self._enter(request, REGISTRATION_PAGE, self._create)
-
-    async def log_out(self, request: Request) -> Response:
-        """End the login, leave all tables of the session, and stop its checks."""
-        await read_form(request)
-        former: Visitor = request.state.visitor
-        for table in self._tables.of_session(former.session):
-            self._tables.give_up(table)
-        self._checks.remove(former.session)
-        self._site.logins.remove(former.session)
-        return self._redirect(self._site.keys.issue(time.time()))
-
-    async def _enter(
+    async def log_in(
         self, request: Request, page: str, login: Callable[[AccountForm, str], Awaitable[VerifiedLogin]]
     ) -> Response:
-        """Log the session in with what `login` returns for the form and the address of the browser."""
+        """Log in with what `login` returns for the form of a page and the address of the browser.
+
+        The session keeps its tables and its checks.
+        """
         fields = await read_form(request)
         form = AccountForm(fields.get("username", ""), fields.get("password", ""), fields.get("repeated", ""))
         try:
@@ -128,8 +110,18 @@ class LoginRoutes:
         self._checks.move(former, visitor.session, csrf)
         return self._redirect(visitor)
 
+    async def log_out(self, request: Request) -> Response:
+        """End the login, leave all tables of the session, and stop its checks."""
+        await read_form(request)
+        former: Visitor = request.state.visitor
+        for table in self._tables.of_session(former.session):
+            self._tables.give_up(table)
+        self._checks.remove(former.session)
+        self._site.logins.remove(former.session)
+        return self._redirect(self._site.keys.issue(time.time()))
+
     async def _authenticate(self, form: AccountForm, address: str) -> VerifiedLogin:
-        """Return the login of an account. Raises FormError."""
+        """Check the password as hold'em does, and return the login. Raises FormError."""
         if ":" in form.username:
             raise FormError(WRONG)
         try:
@@ -137,8 +129,8 @@ class LoginRoutes:
         except AuthError as error:
             raise form_error(error, TOO_MANY_PASSWORDS, WRONG) from None
 
-    async def _create(self, form: AccountForm, address: str) -> VerifiedLogin:
-        """Create an account, and return its login. Raises FormError."""
+    async def _register(self, form: AccountForm, address: str) -> VerifiedLogin:
+        """Create an account by the rules and limits of hold'em, and return its login. Raises FormError."""
         if wait := self._registrations.take(address_key(address), self._loop.time()):
             raise FormError(TOO_MANY_ACCOUNTS.fill(count=ceil(wait)), 429, wait)
         check_new_account(form)

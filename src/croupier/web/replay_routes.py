@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -13,7 +14,6 @@ from starlette.routing import BaseRoute, Route
 from croupier.conformance.resources import transcripts
 from croupier.core.dealer import FAIR_DEALERS
 from croupier.core.presentation import Text, text, verbatim
-from croupier.replay.deals import Deal
 from croupier.rooms import ROOMS
 from croupier.store.records import StoreUnavailable
 from croupier.web.feed import Envelope
@@ -29,6 +29,10 @@ MAX_NUMBER = 2**63 - 1
 
 PARTS = ("felt", "steps", "wire")
 """The parts of a replay that are replaced at each step."""
+
+
+type FindPage = Callable[[Request], Awaitable[ReplayPage | None]]
+"""Finds the replay of the record in a path, None if there is none. Raises HTTPException."""
 
 
 class RecordGroup(Struct, frozen=True):
@@ -47,12 +51,12 @@ class ReplayRoutes:
         self._playing = asyncio.Lock()
         self.routes: Sequence[BaseRoute] = [
             Route("/replay", self.list_records),
-            Route("/replay/{room}/{id}", self.show_transcript),
-            Route("/replay/{room}/{id}/text", self.transcript_text),
-            Route("/replay/{room}/{table}/{number:int}", self.show_game),
-            Route("/replay/{room}/{table}/{number:int}/text", self.game_text),
-            Route("/fair", self.verify_any),
-            Route("/fair/{room}/{table}/{number:int}", self.verify_game),
+            Route("/replay/{room}/{id}", partial(self.show, find=self._play_transcript)),
+            Route("/replay/{room}/{id}/text", partial(self.text, find=self._play_transcript)),
+            Route("/replay/{room}/{table}/{number:int}", partial(self.show, find=self._replay_game)),
+            Route("/replay/{room}/{table}/{number:int}/text", partial(self.text, find=self._replay_game)),
+            Route("/fair", self.verify),
+            Route("/fair/{room}/{table}/{number:int}", self.verify),
         ]
 
     async def list_records(self, request: Request) -> Response:
@@ -60,32 +64,35 @@ class ReplayRoutes:
         groups = [group for room in ROOMS if (group := await self._game_group(room)).records]
         return self._renderer.page(request, "replays.html", groups=[*groups, *_transcript_groups()])
 
-    async def show_transcript(self, request: Request) -> Response:
-        """Show a transcript at a step."""
-        return self._show(request, await self._play_transcript(request))
+    async def show(self, request: Request, find: FindPage) -> Response:
+        """Show a record at the step of the query: as a page, or its parts for the script."""
+        page = await find(request)
+        if page is None:
+            raise HTTPException(404)
+        step = _step(request, len(page.moments))
+        locale = request_locale(request)
+        context = {
+            **page.context(step, translator(locale)),
+            "room": RoomName(page.room, verbatim(ROOMS[page.room].title)),
+            "text_address": f"{quote(request.url.path)}/text",
+        }
+        if not wants_json(request):
+            return self._renderer.page(request, "replay.html", **context)
+        note = page.note(step)
+        say = "" if note is None else translator(locale)(note)
+        parts = self._renderer.parts(PARTS, locale, context)
+        return json_response(Envelope(str(step), parts, say, None), 200)
 
-    async def transcript_text(self, request: Request) -> Response:
-        """Show all steps of a transcript as lines of text."""
-        return self._show_text(request, await self._play_transcript(request))
+    async def text(self, request: Request, find: FindPage) -> Response:
+        """Show all steps of a record as lines of text."""
+        page = await find(request)
+        if page is None:
+            raise HTTPException(404)
+        return self._renderer.text(request, page.lines())
 
-    async def show_game(self, request: Request) -> Response:
-        """Show a recorded game at a step."""
-        return self._show(request, await self._read(request, self._records.replay))
-
-    async def game_text(self, request: Request) -> Response:
-        """Show all steps of a recorded game as lines of text."""
-        return self._show_text(request, await self._read(request, self._records.replay))
-
-    async def verify_any(self, request: Request) -> Response:
-        """Show an empty form that verifies a deal."""
-        return self._verify(request, None)
-
-    async def verify_game(self, request: Request) -> Response:
-        """Show the form that verifies a deal, with the deal of a game if the dealer's record has it."""
-        return self._verify(request, await self._read(request, self._records.deal))
-
-    def _verify(self, request: Request, deal: Deal | None) -> Response:
-        """Show the form that verifies a deal, filled in with one if it was promised."""
+    async def verify(self, request: Request) -> Response:
+        """Show the form that verifies a deal, with that of the game of the path if the dealer's record promised it."""
+        deal = await self._read(request, self._records.deal) if request.path_params else None
         shown = deal if deal is not None and deal.algorithm in FAIR_DEALERS else None
         return self._renderer.page(request, "fair.html", deal=shown, algorithms=[*FAIR_DEALERS])
 
@@ -93,6 +100,10 @@ class ReplayRoutes:
         """Return the replay of the transcript of the path, None if there is none."""
         async with self._playing:
             return await asyncio.to_thread(transcript_page, request.path_params["room"], request.path_params["id"])
+
+    async def _replay_game(self, request: Request) -> ReplayPage | None:
+        """Return the replay of the recorded game of the path, None if there is none. Raises HTTPException."""
+        return await self._read(request, self._records.replay)
 
     async def _read[T](self, request: Request, read: Callable[[str, str, int], Awaitable[T]]) -> T:
         """Read something about the game of the path. Raises HTTPException if there is no such room or no access."""
@@ -111,30 +122,6 @@ class ReplayRoutes:
             return RecordGroup(title, await self._records.latest(room))
         except StoreUnavailable:
             return RecordGroup(title, ())
-
-    def _show(self, request: Request, page: ReplayPage | None) -> Response:
-        """Show a record at the step of the query: as a page, or its parts for the script."""
-        if page is None:
-            raise HTTPException(404)
-        step = _step(request, len(page.moments))
-        locale = request_locale(request)
-        context = {
-            **page.context(step, translator(locale)),
-            "room": RoomName(page.room, verbatim(ROOMS[page.room].title)),
-            "text_address": f"{quote(request.url.path)}/text",
-        }
-        if not wants_json(request):
-            return self._renderer.page(request, "replay.html", **context)
-        note = page.note(step)
-        say = "" if note is None else translator(locale)(note)
-        parts = self._renderer.parts(PARTS, locale, context)
-        return json_response(Envelope(str(step), parts, say, None), 200)
-
-    def _show_text(self, request: Request, page: ReplayPage | None) -> Response:
-        """Show all steps of a record as lines of text."""
-        if page is None:
-            raise HTTPException(404)
-        return self._renderer.text(request, page.lines())
 
 
 def _step(request: Request, last: int) -> int:

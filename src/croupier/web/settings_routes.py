@@ -1,6 +1,7 @@
 """The settings of a browser: its language and its theme, each in a cookie."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,19 +21,11 @@ class SettingsRoutes:
     def __init__(self, config: WebConfig) -> None:
         self._config = config
         self.routes: Sequence[BaseRoute] = [
-            Route("/language", self.set_language, methods=["POST"]),
-            Route("/theme", self.set_theme, methods=["POST"]),
+            Route("/language", partial(self.set, name="locale", allowed=locales()), methods=["POST"]),
+            Route("/theme", partial(self.set, name="theme", allowed=THEMES), methods=["POST"]),
         ]
 
-    async def set_language(self, request: Request) -> Response:
-        """Choose the language of this browser."""
-        return await self._set(request, "locale", locales())
-
-    async def set_theme(self, request: Request) -> Response:
-        """Choose the theme of this browser."""
-        return await self._set(request, "theme", THEMES)
-
-    async def _set(self, request: Request, name: str, allowed: Sequence[str]) -> Response:
+    async def set(self, request: Request, name: str, allowed: Sequence[str]) -> Response:
         """Keep a setting in a cookie, and go back to the page that the form was on."""
         form = await read_form(request)
         value = form.get(name, "")
