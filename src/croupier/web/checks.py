@@ -135,9 +135,12 @@ class CheckRun:
             process.kill()
 
     def _publish(self, state: RunState, note: Text | None = None) -> None:
-        news = [] if len(state.causes) <= len(self.state.causes) else [found_sentence(state)]
+        count = len(state.causes)
+        news: list[Text] = []
         if not state.is_running:
             news = [note or verbatim(state.verdict)]
+        elif count > len(self.state.causes):
+            news = [counted("{count} fault found so far.", "{count} faults found so far.", count)]
         self.feed.publish(RunSnapshot(state, note, news=news))
 
     def _render(self, snapshot: RunSnapshot, locale: str) -> Mapping[str, str]:
@@ -211,8 +214,3 @@ class Checks:
         """Forget the oldest of these runs that are over, so that one more can be kept."""
         for run in [run for run in runs if not run.is_running][: max(0, len(runs) - max_runs + 1)]:
             del self._runs[run.id]
-
-
-def found_sentence(state: RunState) -> Text:
-    """Announce the number of causes that were found."""
-    return counted("{count} fault found so far.", "{count} faults found so far.", len(state.causes))

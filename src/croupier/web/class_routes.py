@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from croupier.conformance.matrix.cells import LOOKS
 from croupier.conformance.matrix.chart import html
 from croupier.web.class_page import LEGEND, GridPage
-from croupier.web.class_view import finding_text
+from croupier.web.class_view import ClassPrivacy, finding_text
 from croupier.web.render import download
 from croupier.web.secret_site import protect
 from croupier.web.site import Site
@@ -88,7 +88,7 @@ class ClassRoutes:
     def _report_path(self) -> str | None:
         """The path of the report, None if it would show what the pages hide."""
         page = next(iter(self._pages.values()))
-        return f"/class/{self._secret}/report.html" if page.plan.privacy.hides_nothing else None
+        return f"/class/{self._secret}/report.html" if page.plan.privacy == ClassPrivacy() else None
 
     def _page(self, request: Request) -> GridPage:
         """Return the page of the room in the path. Raises HTTPException if there is none."""

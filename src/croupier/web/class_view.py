@@ -41,11 +41,6 @@ class ClassPrivacy(Struct, frozen=True):
     is_anonymous: bool = False
     opens_own_only: bool = False
 
-    @property
-    def hides_nothing(self) -> bool:
-        """Whether everything is shown."""
-        return not self.is_anonymous and not self.opens_own_only
-
     def opens(self, cell: Cell) -> bool:
         """Whether a cell has a page."""
         return not self.opens_own_only or REFERENCE_ID in {cell.server, cell.client}

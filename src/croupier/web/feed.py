@@ -151,14 +151,10 @@ class Feed[S: FeedSnapshot]:
         return Envelope(snapshot.version, self._rendered[locale], say, deadline)
 
     def subscribe(self, locale: str, since: str) -> Subscription:
-        """Begin a subscription of a browser that has the version `since`. Call `unsubscribe` at its end."""
+        """Begin a subscription of a browser that has version `since`. Discard it from `subscriptions` at its end."""
         subscription = Subscription(self, locale, since)
         self.subscriptions.add(subscription)
         return subscription
-
-    def unsubscribe(self, subscription: Subscription) -> None:
-        """End a subscription."""
-        self.subscriptions.discard(subscription)
 
     def _show(self, snapshot: S) -> None:
         self.snapshot = replace(snapshot, version=f"{self._instance}-{next(self._numbers)}")

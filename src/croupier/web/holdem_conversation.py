@@ -213,14 +213,9 @@ class HoldemFollower:
         game = _shown_game(line) if line.kind == "<" else None
         if game is not None:
             presenter = self._presenters.setdefault(game.game_id, HoldemPresenter())
-            presenter.received(without_hole_cards(game))
+            presenter.received(replace(game, cards=replace(game.cards, hole=())))  # as watchers see it
             self._table = presenter.table(0.0)
         return Followed(line.text, data, "", note_between(before, self._table), self._table)
-
-
-def without_hole_cards(game: Game) -> Game:
-    """Return a game as watchers see it."""
-    return replace(game, cards=replace(game.cards, hole=()))
 
 
 def _shown_game(line: TranscriptLine) -> Game | None:

@@ -15,6 +15,7 @@ from croupier.core.presentation import ActionView, Refused, TableView, Text, tex
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
 from croupier.http.house_group import HouseGroup
+from croupier.http.messages import encode_response
 from croupier.http.routes import OPERATIONS
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.player import Options, Player
@@ -35,7 +36,7 @@ from croupier.rooms.holdem.wire import (
 )
 from croupier.web.feed import RenderTable
 from croupier.web.holdem_games import follow_game, with_absent_people
-from croupier.web.rest_bytes import answer_bytes, request_bytes, response_bytes
+from croupier.web.rest_bytes import answer_bytes, request_bytes
 from croupier.web.seats import LEFT, Seat
 
 MAX_HOLDEM_FRAMES: Final = 10
@@ -180,7 +181,7 @@ class HoldemSeat(Seat):
         self._seen_version = game.version
         shown = game.view_for(self._user)
         body = shown.body.decode().rstrip()
-        data = response_bytes(shown.response)
+        data = encode_response(shown.response, b"")
         self._add_frame("house", f"GET /games/{self.game}: 200 {body}", data, CLAUSES["get_game"])
         message = game.shown.view(self._user)
         for effect in self._player.on(Received(HOUSE, message), time.time()):

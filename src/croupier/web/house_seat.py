@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from croupier.core.client_session import ClientSession
 from croupier.core.errors import Violation
@@ -17,6 +17,9 @@ from croupier.web.feed import RenderTable
 from croupier.web.frames import FrameCodec
 from croupier.web.rooms import HouseEntry
 from croupier.web.seats import Seat
+
+REPLY_TIMEOUT_SECONDS: Final = 86_400.0
+"""The house is part of this server, and may wait for its store: its silence is never a fault."""
 
 
 def house_fault(violation: Violation) -> Text:
@@ -40,7 +43,7 @@ class HouseSeat(Seat):
         self._entry = entry
         self._client = address, certificate
         self._format = entry.room.message_formatter(entry.settings)
-        self._presenter = entry.make_presenter()
+        self._presenter = entry.room.load_extra("presenter")()
         self._connect()
         super().__init__(render)
 
@@ -112,10 +115,13 @@ class HouseConnection:
         certificate: dict[str, Any] | None,
         seat: HouseSeat,
     ) -> None:
-        self.player: ClientSession[Any, Any] = entry.make_player()
+        options = entry.client_options()
+        player = entry.room.player(options, reply_timeout=REPLY_TIMEOUT_SECONDS)
+        assert isinstance(player, ClientSession), "the clients of all houses are"
+        self.player: ClientSession[Any, Any] = player
         self._seat: HouseSeat | None = seat
         self._received: deque[bytes] = deque()
-        codec = FrameCodec(entry.make_codec(), self._on_sent, self._received)
+        codec = FrameCodec(entry.room.codec(False, options), self._on_sent, self._received)
         self._endpoint = Endpoint(
             self, lambda: codec, SilentLogger(), limits=EndpointLimits(), clock=entry.endpoint.clock
         )

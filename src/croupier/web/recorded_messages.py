@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from croupier.core.presentation import Text, text
-from croupier.http.messages import Response
+from croupier.http.messages import Response, encode_response
 from croupier.http.routes import OPERATIONS
 from croupier.recording.game_records import GameRecord
 from croupier.replay.reader import StoredRecord
@@ -16,7 +16,7 @@ from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 from croupier.rooms.oldmaid.wire import DISCARD_OK, OK, Discard, Draw, Message, OutOfCards, Reply, Wire
 from croupier.web.recorded_house import house_messages
 from croupier.web.replay_page import RecordedMessage, StepMessages
-from croupier.web.rest_bytes import request_bytes, response_bytes
+from croupier.web.rest_bytes import request_bytes
 
 ACT_CLAUSE: Final = next(operation.clause for operation in OPERATIONS if operation.id == "post_acts")
 OPEN_BET: Final = '{"action":1,"betAmount":…}'
@@ -79,7 +79,7 @@ def _hand_messages(played: FinishedHand, replay: GameReplay) -> StepMessages:
             response = RecordedMessage("201, X-Fold-Reason: …", b"", ACT_CLAUSE, is_reply=True)
         else:
             request = RecordedMessage(act, request_bytes(act), ACT_CLAUSE)
-            data = response_bytes(Response(201, [EMPTY_BODY_HEADER], b""))
+            data = encode_response(Response(201, [EMPTY_BODY_HEADER], b""), b"")
             response = RecordedMessage(str(ACT_DONE), data, ACT_CLAUSE, is_reply=True)
         found[step] = [request, response]
     return found

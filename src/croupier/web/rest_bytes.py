@@ -21,13 +21,10 @@ def request_bytes(request: str) -> bytes:
     return b"%s HTTP/1.1\r\n%s\r\n%s" % (head.encode(), encode_headers(content), data)
 
 
-def response_bytes(response: Response) -> bytes:
-    """Return the bytes of a response."""
-    return encode_response(response, b"")
-
-
 def answer_bytes(answer: HoldemResponse, dialect: Dialect, public_view: Callable[[Guid], Game]) -> bytes:
     """Return the bytes of the response to a command; see `render_response`."""
     if isinstance(answer, RequestRefused):
-        return response_bytes(HTTPError(answer.status, answer.clause, answer.detail).response(None))
-    return response_bytes(Response(*render_response(answer, dialect, public_view)))
+        response = HTTPError(answer.status, answer.clause, answer.detail).response(None)
+    else:
+        response = Response(*render_response(answer, dialect, public_view))
+    return encode_response(response, b"")

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from croupier.core.client_session import ClientSession
-from croupier.core.codec import SpanCodec
-from croupier.core.presentation import Presenter, Text, text, verbatim
+from croupier.core.presentation import Text, text, verbatim
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
@@ -21,9 +19,6 @@ from croupier.rooms.oldmaid.table.game import TableGame
 
 if TYPE_CHECKING:  # imported at run time only by nodes
     from croupier.cluster.table_views import RoomElsewhere
-
-REPLY_TIMEOUT_SECONDS: Final = 86_400.0
-"""The house is part of this server, and may wait for its store: its silence is never a fault."""
 
 ROOM_UNAVAILABLE: Final = text("Nobody can play in this room now. Try again later.")
 """What the lobby says of a room that is not ready; `/readyz` gives the reason."""
@@ -105,32 +100,17 @@ class RoomEntry(Struct, frozen=True):
 
 
 class HouseEntry(Struct, frozen=True):
-    """A house game of the server, and the parts of a client that plays in it."""
+    """A house game of the server."""
 
     room: HouseRoom
     settings: Any
     endpoint: Endpoint
     has_accounts: bool = False
 
-    def make_presenter(self) -> Presenter[Any, Any, Any]:
-        """Make the presenter of a person's games."""
-        presenter: Presenter[Any, Any, Any] = self.room.load_extra("presenter")()
-        return presenter
-
     @property
     def purse(self) -> int | None:
         """The coins that the house gives to a new connection, None if there are none or only the house knows them."""
         return self.room.initial_purse(self.settings) if self.room.has_purse and not self.has_accounts else None
-
-    def make_player(self) -> ClientSession[Any, Any]:
-        """Make the session of a client of this house."""
-        player = self.room.player(self.client_options(), reply_timeout=REPLY_TIMEOUT_SECONDS)
-        assert isinstance(player, ClientSession), "the clients of all houses are"
-        return player
-
-    def make_codec(self) -> SpanCodec[Any, Any]:
-        """Make the codec of a client of this house."""
-        return self.room.codec(False, self.client_options())
 
     def client_options(self) -> Any:
         """Return the options of a client for the settings of the house, such as its dialect."""

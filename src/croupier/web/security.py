@@ -159,15 +159,10 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> dict[s
         fields = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS))
     except ValueError:
         raise HTTPException(400) from None
-    if not _comes_from_here(request) or not is_token(request, fields.get("csrf", "")):
+    keys: SigningKeys = request.app.state.keys
+    if not _comes_from_here(request) or not keys.is_csrf_token(request.state.visitor, fields.get("csrf", "")):
         raise HTTPException(403)
     return fields
-
-
-def is_token(request: Request, token: str) -> bool:
-    """Whether a token is one for the forms of the request's visitor."""
-    keys: SigningKeys = request.app.state.keys
-    return keys.is_csrf_token(request.state.visitor, token)
 
 
 def _comes_from_here(request: Request) -> bool:

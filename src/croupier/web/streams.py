@@ -91,6 +91,6 @@ class FeedStream(Response):
             events = subscription.events(self._streams.heartbeat_seconds)
             await StreamingResponse(events, headers=HEADERS)(scope, receive, send)
         finally:
-            self._feed.unsubscribe(subscription)
+            self._feed.subscriptions.discard(subscription)
             self._streams.remove(self._session, subscription)
             self._end()
