@@ -112,7 +112,8 @@ async def serve(
             await process.wait_to_open(room_config.room)
             rooms[name], addresses = await open_room(room_config, config, context)
             room_addresses[name] = addresses[0]
-            lines += _ready_lines(name, addresses, has_tls=tls_context is not None)
+            suffix = "" if tls_context is None else " (TLS)"
+            lines += [f"{name} is open at {format_address(address)}{suffix}" for address in addresses]
         if metrics:
             lines.append(f"metrics at {metrics}")
         web, url = None, None
@@ -140,10 +141,6 @@ async def serve(
         if web is not None:
             web.halt()
         await _drain(rooms, signals, config.drain_seconds)
-
-
-def _ready_lines(room: str, addresses: Sequence[Address], *, has_tls: bool) -> list[str]:
-    return [f"{room} is open at {format_address(address)}{' (TLS)' if has_tls else ''}" for address in addresses]
 
 
 async def _prepare_web_app(

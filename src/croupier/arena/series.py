@@ -9,7 +9,7 @@ from croupier.arena.game import find_game
 from croupier.arena.intervals import Interval, sequence_interval, student_interval
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
-from croupier.arena.tally import Fault, Moments, Tally, merge
+from croupier.arena.tally import Moments, Tally, merge
 from croupier.rooms import find_room
 
 MIN_CHUNKS: Final = 20
@@ -146,7 +146,7 @@ class Series:
             ),
             status=self._status(total, interval),
             fault_counts={name: sum(fault.bot == bot for fault in total.faults) for bot, name in enumerate("ab")},
-            faults=[describe_fault(fault) for fault in total.faults[:MAX_LISTED_FAULTS]],
+            faults=[FaultResult("ab"[each.bot], each.hand, each.reason) for each in total.faults[:MAX_LISTED_FAULTS]],
             leaks=dict(zip("ab", self._game.leaks(total), strict=True)),
         )
 
@@ -169,11 +169,6 @@ class Series:
         if not self.plan.until_sure:
             return "finished"
         return "decided" if self._may_decide() and interval.is_decided else "undecided"
-
-
-def describe_fault(fault: Fault) -> FaultResult:
-    """A fault with the name of its bot in the result."""
-    return FaultResult("ab"[fault.bot], fault.hand, fault.reason)
 
 
 def may_remember(room: str, text: str) -> bool:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from croupier.core.text import printable
 
+MAX_ANNOUNCEMENTS: Final = 12
 MAX_RESULTS: Final = 8
 """The maximum number of finished games in a view."""
 
@@ -239,10 +240,10 @@ class Refused(Exception):
 
 
 class Announcements:
-    """What has happened since the person's last action: the newest texts, oldest first, at most `max_count`."""
+    """What has happened since the person's last action: the newest texts, oldest first, at most MAX_ANNOUNCEMENTS."""
 
-    def __init__(self, max_count: int = 12) -> None:
-        self._texts: deque[Text] = deque(maxlen=max_count)
+    def __init__(self) -> None:
+        self._texts: deque[Text] = deque(maxlen=MAX_ANNOUNCEMENTS)
         self._is_stale = False
 
     @property

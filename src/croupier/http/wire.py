@@ -275,15 +275,12 @@ class HttpReader[M](ABC):
             self._ends_at_close = True
 
     def _complete(self, end: int) -> Iterator[Span[M]]:
-        self.keeps_open = self._keeps_open()
+        self.keeps_open = is_persistent(self.headers, self._parser.get_http_version()) and not self._ends_at_close
         message = self._message()
         self._parts.has_headers = self._parts.is_complete = False
         self._reset_framing()
         if message is not None:
             yield Span(self._take_span(), message, end)
-
-    def _keeps_open(self) -> bool:
-        return is_persistent(self.headers, self._parser.get_http_version()) and not self._ends_at_close
 
     def _take_span(self) -> bytes:
         span = bytes(self._span)

@@ -82,11 +82,6 @@ class OldMaidGame:
                 self.states.setdefault(seat, "away")
 
     @property
-    def deck_size(self) -> int:
-        """The number of cards in the deck."""
-        return len(CARD_NAMES) - sum(self.drawn_counts)
-
-    @property
     def table(self) -> TableView:
         """The table as everybody may see it."""
         seats = (
@@ -97,7 +92,7 @@ class OldMaidGame:
             )
             for seat, nick in enumerate(self.nicks)
         )
-        status = text("Cards in the deck: {count}", count=self.deck_size)
+        status = text("Cards in the deck: {count}", count=len(CARD_NAMES) - sum(self.drawn_counts))
         return TableView(title=OldMaidPresenter.title, seats=tuple(seats), status=status)
 
 

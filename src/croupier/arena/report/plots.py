@@ -1,7 +1,6 @@
 """The plots of a report, with matplotlib (the extra `arena`)."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from itertools import cycle, islice
 from math import ceil
@@ -57,34 +56,25 @@ def styles(count: int) -> Sequence[Style]:
     return [Style(*each) for each in islice(zip(cycle(COLOURS), cycle(LINES), cycle(MARKERS)), count)]
 
 
-@contextmanager
-def _settings(salt: str) -> Iterator[None]:
-    """Settings of matplotlib: one ink, text as text, and no formulas in the names of bots."""
+def draw(report: Report, plot: "Plot", form: Literal["svg", "png"], *, is_transparent: bool = False) -> bytes:
+    """A plot as a file, with one ink, text as text, and no formulas in the names of bots.
+
+    Raises ModuleNotFoundError if matplotlib is not installed.
+    """
     from matplotlib import rc_context
 
-    fixed: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": salt, "text.parse_math": False}
+    fixed: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": plot.name, "text.parse_math": False}
     inks = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color")
     look = {"font.size": 11, "axes.grid": True, "grid.alpha": 0.2, **dict.fromkeys(inks, INK)}
+    output, metadata = BytesIO(), {"Date": None} if form == "svg" else None
     with rc_context(fixed | look):
-        yield
-
-
-def draw(report: Report, plot: "Plot", form: Literal["svg", "png"]) -> bytes:
-    """A plot as a file. Raises ModuleNotFoundError if matplotlib is not installed."""
-    with _settings(plot.name):
-        figure = plot.make(report)
-        output = BytesIO()
-        figure.savefig(output, format=form, dpi=DOTS_PER_INCH, metadata={"Date": None} if form == "svg" else None)
+        plot.make(report).savefig(output, format=form, dpi=DOTS_PER_INCH, transparent=is_transparent, metadata=metadata)
     return output.getvalue()
 
 
 def inline(report: Report, plot: "Plot") -> str:
     """A plot as an element of a page, transparent and in the colour of its text."""
-    with _settings(plot.name):
-        figure = plot.make(report)
-        output = BytesIO()
-        figure.savefig(output, format="svg", transparent=True, metadata={"Date": None})
-    text = output.getvalue().decode()
+    text = draw(report, plot, "svg", is_transparent=True).decode()
     element = sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=DOTALL)
     return _without_styles(element).replace(INK, "currentColor")
 

@@ -100,7 +100,6 @@ class OhhHistory(Struct, frozen=True, kw_only=True):
     small_blind_amount: int
     big_blind_amount: int
     ante_amount: int
-    hero_player_id: int | UnsetType = UNSET
     flags: list[str]
     players: list[OhhPlayer]
     rounds: list[OhhRound]
@@ -121,14 +120,12 @@ def to_ohh(
     number: int = 0,
     open_seats: Collection[int] | None = None,
     started_at: datetime | None = None,
-    hero: int | None = None,
-    table_size: int | None = None,
 ) -> bytes:
     """Format a hand, finished or not, as Open Hand History JSON.
 
-    `players` are the names by seat; `hero` is the seat from whose point of view the hand is recorded, if any. The
-    document contains the hole cards of the seats in `open_seats` (None: of all seats) and the hole cards shown at the
-    showdown. The format requires a start time; without `started_at` it is 1970-01-01.
+    `players` are the names by seat. The document contains the hole cards of the seats in `open_seats` (None: of all
+    seats) and the hole cards shown at the showdown. The format requires a start time; without `started_at` it is
+    1970-01-01.
 
     Example:
         >>> from croupier.rooms.holdem.cards import parse_cards
@@ -151,13 +148,12 @@ def to_ohh(
         game_number=str(number),
         start_date_utc=start_date,
         table_name=table,
-        table_size=table_size or count,
+        table_size=count,
         dealer_seat=hand.button + 1,
         small_blind_amount=hand.stakes.small_blind,
         big_blind_amount=hand.stakes.big_blind,
         ante_amount=hand.stakes.ante,
-        hero_player_id=UNSET if hero is None else hero,
-        flags=["Observed"] if hero is None else [],
+        flags=["Observed"],
         players=[
             OhhPlayer(id=seat, seat=seat + 1, name=names[seat], starting_stack=hand.start_stacks[seat])
             for seat in range(count)

@@ -150,7 +150,8 @@ class TableGame:
             )
         if not self.is_inside[seat]:
             raise Violation("oldmaid-6.3", "out_of_cards from who is out", "status, join")
-        if self._held_counts[seat] > self._max_passed_on and not is_trusted:
+        max_passed_on = 2 * (len(self.nicks) - 1)  # how many more cards it may have given than picked
+        if self._held_counts[seat] > max_passed_on and not is_trusted:
             raise Violation("oldmaid-6.12", "out_of_cards from a player who must still hold cards", "offer, discard")
         self.finished_seats.append(seat)
         self._withdraw(("out", seat), now)
@@ -161,11 +162,6 @@ class TableGame:
         self._withdraw(("gone", seat), now)
         if seat == self.drawer:
             self._advance_drawer()
-
-    @property
-    def _max_passed_on(self) -> int:
-        """How many more cards a seat may have given than picked: two for each other seat (oldmaid-6.12)."""
-        return 2 * (len(self.nicks) - 1)
 
     def stop(self) -> None:
         """Void the game, so that it has no loser (oldmaid-6.10, oldmaid-9.12)."""
