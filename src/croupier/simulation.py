@@ -1,9 +1,9 @@
 """Bots play with each other in this process: `croupier.simulate` and `croupier.match`."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
@@ -109,44 +109,21 @@ def match(
     return MatchResult(mean, mean - margin, mean + margin, 2 * len(pairs.nets), unit)
 
 
-class Table(Protocol):
-    """A table in this process, with a bot in each seat. The seed fixes the deals and the choices of the bots."""
+class Table(NamedTuple):
+    """A table in this process, with a bot in each seat. The seed fixes the deals and the choices of the bots.
+
+    `lucks` has the randomness of each bot. `play_deal` plays the deal of a number with the bots and lucks by seat, and
+    returns what each seat wins. At a bank there is one bot, in the client's seat.
+    """
+
+    bots: Sequence[Bot[Any, Any]]
+    lucks: Sequence[Luck]
+    play_deal: Callable[[int, Sequence[Bot[Any, Any]], Sequence[Luck]], Sequence[Any]]
 
     def play(self, deal: int, first_seat: int = 0) -> Sequence[Any]:
         """Play the deal of this number, with the first bot in a seat and the others after it; return what each wins."""
-        ...
-
-
-class RulesTable:
-    """A table of a game with rules. At a bank there is one bot, in the client's seat. See `Table`."""
-
-    def __init__(self, label: str, rules: Rules[Any, Any], bots: Sequence[Bot[Any, Any]], seed: int) -> None:
-        self._rules = rules
-        self._bots = bots
-        self._lucks = bot_lucks(label, len(bots), seed)
-        self._deal_seed = partial(make_luck, seed, f"{label} deal")
-
-    def play(self, deal: int, first_seat: int = 0) -> Sequence[Any]:
-        """See `Table`."""
-        bots, lucks = rotate(self._bots, -first_seat), rotate(self._lucks, -first_seat)
-        payoff = play_game(self._rules, bots, self._deal_seed(deal), lucks)
-        return rotate(payoff[: len(bots)], first_seat)
-
-
-class HoldemTable:
-    """A table of no-limit hold'em: all stacks are new in every hand. See `Table`."""
-
-    def __init__(self, bots: Sequence[Bot[Any, Any]], seed: int) -> None:
-        self._bots = bots
-        self._lucks = bot_lucks("holdem", len(bots), seed)
-        self._seed = seed
-        self._start = Hand([Settings().stack] * len(bots), button=0, stakes=STAKES)
-
-    def play(self, deal: int, first_seat: int = 0) -> Sequence[int]:
-        """See `Table`."""
-        bots, lucks = rotate(self._bots, -first_seat), rotate(self._lucks, -first_seat)
-        deck = FairDealer(derive_server_seed(self._seed, "holdem deal", deal)).next_deck(len(CARDS))
-        return rotate(play_hand(self._start.copy(), bots, deck, lucks), first_seat)
+        nets = self.play_deal(deal, rotate(self.bots, -first_seat), rotate(self.lucks, -first_seat))
+        return rotate(nets[: len(self.bots)], first_seat)
 
 
 def open_table(room: Game, bots: Sequence[Bot[Any, Any] | str], seed: int) -> Table:
@@ -158,7 +135,20 @@ def open_table(room: Game, bots: Sequence[Bot[Any, Any] | str], seed: int) -> Ta
         raise ValueError(f"found {format_count(len(bots), 'bot')}; allowed: {allowed}")
     specs = find_room(room).bots if isinstance(room, str) else {}
     players = [find_bot(specs, bot) for bot in bots]
-    return HoldemTable(players, seed) if rules is None else RulesTable(name, rules, players, seed)
+    bot_lucks = [make_luck(seed, f"{name} bot", number + 1) for number in range(len(players))]
+    if rules is None:
+        start = Hand([Settings().stack] * len(players), button=0, stakes=STAKES)
+        return Table(players, bot_lucks, partial(play_holdem, start, seed))
+    deal_luck = partial(make_luck, seed, f"{name} deal")
+    return Table(players, bot_lucks, lambda deal, bots, lucks: play_game(rules, bots, deal_luck(deal), lucks))
+
+
+def play_holdem(
+    start: Hand, seed: int, deal: int, bots: Sequence[Bot[Any, Any]], lucks: Sequence[Luck]
+) -> Sequence[int]:
+    """Play a hand of no-limit hold'em: all stacks are new in every hand, as at the `start`."""
+    deck = FairDealer(derive_server_seed(seed, "holdem deal", deal)).next_deck(len(CARDS))
+    return play_hand(start.copy(), bots, deck, lucks)
 
 
 def game_rules(room: str) -> Rules[Any, Any] | None:
@@ -173,11 +163,6 @@ def game_rules(room: str) -> Rules[Any, Any] | None:
 def is_bank(room: Game) -> bool:
     """Whether a game is played against the bank."""
     return isinstance(game_rules(room) if isinstance(room, str) else room, BankRules)
-
-
-def bot_lucks(label: str, count: int, seed: int) -> Sequence[Luck]:
-    """The randomness of each bot."""
-    return [make_luck(seed, f"{label} bot", number + 1) for number in range(count)]
 
 
 def rotate[T](items: Sequence[T], places: int) -> Sequence[T]:
