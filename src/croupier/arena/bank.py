@@ -111,11 +111,9 @@ class BankGame(ABC):
         return PlayedSeating(hands, is_known=False)
 
     def _play_hand(self, chunk: Chunk, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:
-        play_hand = self._play_adjusted if chunk.plan.adjust else self._play_plain
-        return play_hand(player, cards, losses)
-
-    def _play_plain(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:  # noqa: ARG002 -- they need values
-        """Play a hand; its adjusted win is the plain one."""
+        """Play a hand; without adjusted results, its adjusted win is the plain one."""
+        if chunk.plan.adjust:
+            return self._play_adjusted(player, cards, losses)
         win = self.rules.payoff(self._play_out(player, cards))[0]
         return Hand(win, win)
 
