@@ -197,6 +197,11 @@ def test_a_house_that_ends_its_lines_may_refuse_quotes() -> None:
     assert_no_alarm(check("kuhn", "server", reading, selection="kuhn/2.7/unclosed-quote"))
 
 
+def test_a_house_may_refuse_an_unclosed_quote_as_an_argument() -> None:
+    reading = Reading("--choice quotes=frame")
+    assert_no_alarm(check("kuhn", "server", reading, selection="kuhn/2.7/unclosed-quote"))
+
+
 def test_a_house_may_refuse_at_once_what_begins_no_message() -> None:
     reading = Reading("--choice garbage=early --choice spaces=refuse")
     assert_no_alarm(check("sevenhalf", "server", reading, selection="sevenhalf/2.9/quotes-around-a-card"))

@@ -41,7 +41,7 @@ CHOICES: Final[Mapping[tuple[str, str], Mapping[str, Sequence[object]]]] = {
         "ending": ("none", "none", "line"),
         "style": ("equilibrium", "random", "bold", "meek"),
         "spaces": ("accept", "refuse"),
-        "quotes": ("accept", "refuse"),
+        "quotes": ("accept", "refuse", "frame"),
     },
     ("kuhn", "client"): {
         **_CLIENTS,

@@ -14,6 +14,7 @@
 | rest | seconds between two games |
 | idle, move | seconds for any message, and for a decision; 0: no limit |
 | spaces, quotes | accept or refuse spaces between messages, and arguments in quotes |
+| quotes | frame: as accept, and what follows an opening quote is refused as an argument if none closes it |
 | garbage | late or early: whether bytes are refused as soon as they cannot become a message |
 | close | drain or plain: whether the server reads on after its DISC |
 """
@@ -131,10 +132,12 @@ class Table:
         if self.stream.read(1) != b" ":
             raise Unreadable
         argument = self.stream.read(1)
-        if argument == b'"' and self.options.quotes == "accept":
+        if argument == b'"' and self.options.quotes != "refuse":
             argument = self.stream.read(3)
             if self.stream.read(1) != b'"':
-                raise Unreadable
+                if self.options.quotes == "accept":
+                    raise Unreadable
+                argument = b""
         else:
             argument += self.stream.read(2)
         text = argument.decode("latin-1").upper()
