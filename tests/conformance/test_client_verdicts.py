@@ -116,6 +116,15 @@ def test_a_client_may_give_up_after_a_refusal() -> None:
     assert attempt.note == "it hung up in the middle of the game (exit status 1)"
 
 
+@pytest.mark.parametrize("ahead", [[ante(100) + b"DRAW"], [ante(100), b"DRAW"]])
+def test_a_client_may_give_up_at_a_refusal_that_it_reads_after_its_next_message(ahead: list[bytes]) -> None:
+    observation = observe("sevenhalf/7.4/refused-ante", b"STRT", b"DRAW", *ahead)
+    assert not observation.is_stuck
+    assert judge(observation, None).outcome is not Outcome.FAIL
+    gone_on = observe("sevenhalf/7.4/refused-ante", b"STRT", b"DRAW", *ahead, b"DRAW")
+    assert judge(gone_on, None).outcome is Outcome.FAIL
+
+
 def test_a_signal_after_a_refusal_ends_a_client_that_has_failed() -> None:
     observation = observe("sevenhalf/7.4/refused-ante", b"STRT", b"DRAW", ante(100), exit_status=-11)
     assert judge(observation, None).outcome is Outcome.FAIL
