@@ -203,8 +203,9 @@ def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     assert result.dialogue or rogue.clause.endswith(("-1.2", "-2.1"))
 
 
-def test_a_client_that_leaves_games_by_chance_is_not_blamed_for_how_the_house_speaks() -> None:
-    results = tried("kuhn", command("kuhn", "client", "leaves-by-chance"), "kuhn/4", "kuhn/1.3", "kuhn/2")
+@pytest.mark.parametrize("habit", ["leaves-by-chance", "leaves-with-a-jack"])
+def test_a_client_that_leaves_games_is_not_blamed_for_how_the_house_speaks(habit: str) -> None:
+    results = tried("kuhn", command("kuhn", "client", habit), "kuhn/3.1", "kuhn/4", "kuhn/1.3", "kuhn/2")
     assert [result for result in results if result.outcome is Outcome.FAIL] == []
 
 

@@ -71,7 +71,7 @@ class Client(ClientPeer):
             return False
         if text[:7] != "CARD C_":
             raise ValueError(text)
-        if self.habit == "leaves-in-a-game":
+        if self.habit == "leaves-in-a-game" or (self.habit == "leaves-with-a-jack" and text == "CARD C_J"):
             self.leave()
         if self.habit == "crashes":
             raise RuntimeError("index out of range")

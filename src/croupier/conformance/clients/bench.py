@@ -224,10 +224,11 @@ class HouseClientBench(Bench):
             if again is not None and not (observation.has_left_early or observation.is_idle):
                 passed = again  # an idle client may be about to fail
         self._observations[case.id] = failed
-        if passed is None and failed.has_given_up and await self._may_leave_by_chance(case.baseline):
-            return judge(failed, None)
         position = last_position(failed)
-        return attempt if passed is None or (position and self._evidence.is_fatal(position)) else passed
+        if passed is not None and not (position and self._evidence.is_fatal(position)):
+            return passed
+        has_reason = failed.has_given_up and await self._may_leave_by_chance(case.baseline)
+        return judge(failed, None) if has_reason else attempt
 
     async def _may_leave_by_chance(self, baseline: HouseClientCase | None) -> bool:
         """Whether the client also leaves games in which nothing is unusual; the baseline is repeated to find out."""
