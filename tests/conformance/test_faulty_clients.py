@@ -209,6 +209,12 @@ def test_a_client_that_leaves_games_is_not_blamed_for_how_the_house_speaks(habit
     assert [result for result in results if result.outcome is Outcome.FAIL] == []
 
 
+def test_a_client_that_never_leaves_is_not_blamed_for_its_last_game() -> None:
+    line = f"{command('kuhn', 'client', 'never-leaves')} --games 4"
+    results = tried("kuhn", line, "kuhn/4", "kuhn/5", "kuhn/7")
+    assert [result for result in results if result.outcome is Outcome.FAIL] == []
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize(
     ("habit", "case", "clause", "cause"),

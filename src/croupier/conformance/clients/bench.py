@@ -285,7 +285,7 @@ class HouseClientBench(Bench):
         baseline, games = observation.case.baseline, 1
         if baseline is None or not (observation.has_broken_off or observation.needs_baseline):
             return None
-        if observation.has_broken_off:
+        if observation.has_broken_off or (observation.is_idle and observation.server.referee.finished_count):
             games += observation.server.referee.finished_count
             longer = _with_setup(baseline, is_reached=finished(games - 1), min_games=games, max_games=games)
             baseline = replace(longer, slug=f"{baseline.slug}-{games}")

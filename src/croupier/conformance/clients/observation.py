@@ -66,11 +66,11 @@ class ClientObservation(Struct, frozen=True):
             return False  # nobody has to wait for a late answer
         must_send = bool(server.pending_obligation or self.partial_message)
         if self.has_left:
-            was_refused = self._end_with_refusal(self.lines_before_complaint)
+            was_refused = self.end_with_refusal(self.lines_before_complaint)
             return self.has_crashed and (self.is_killed or (must_send and not was_refused))
         return server.conversation_end in {ConversationEnd.SILENCE, ConversationEnd.ENDLESS} and must_send
 
-    def _end_with_refusal(self, lines: Sequence[DialogueLine]) -> bool:
+    def end_with_refusal(self, lines: Sequence[DialogueLine]) -> bool:
         """Whether the client has not gone on after a refusal of the house, after which it may give up.
 
         After a message that requires no answer, it may have sent the next one before it read the refusal.
@@ -127,7 +127,7 @@ class ClientObservation(Struct, frozen=True):
         """Whether the client has left a game in good order in which nothing was unusual: it may do so anywhere."""
         goodbyes = self.test_data.room.final_messages
         lines = [line for line in self.lines_before_complaint if line.message not in goodbyes]
-        was_refused = self._end_with_refusal(lines)
+        was_refused = self.end_with_refusal(lines)
         return self.case.kind is CaseKind.PLAY and self.has_given_up and not (was_refused or self.has_crashed)
 
     @property

@@ -260,7 +260,10 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     baseline_is_fine = baseline is not None and baseline.has_played_on
     if case.kind is CaseKind.TOLERANCE and baseline_is_fine:
         return _result(observation, Outcome.CHOICE, f"it does not take it: {_describe_silence(observation)}")
-    if observation.is_idle and (case.state.may_rest or not baseline_is_fine):
+    games = server.referee.finished_count
+    has_stopped = baseline is not None and games > 0 and not _goes_on_after(baseline, games)
+    may_rest = case.state.may_rest or observation.end_with_refusal(_lines_before_goodbye(observation))
+    if observation.is_idle and (may_rest or has_stopped or not baseline_is_fine):
         if case.kind is CaseKind.GOODBYE or not server.has_reached_state:
             return _result(observation, Outcome.SKIP, f"{_skip_reason(observation)}: it was silent after a game")
         note = "it sent nothing after the game, and did not leave"
