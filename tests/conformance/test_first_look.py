@@ -108,6 +108,13 @@ def test_a_server_that_is_silent_or_slow_is_mentioned_but_fine(room: str, serve:
 
 
 @pytest.mark.usefixtures("patient_look")
+def test_a_look_at_a_silent_server_is_over_when_it_is_mentioned() -> None:
+    begun = time.monotonic()
+    assert look_at(answering(b"")) is None
+    assert time.monotonic() - begun < PATIENCE
+
+
+@pytest.mark.usefixtures("patient_look")
 def test_an_answer_ends_the_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.conformance.first_look.SILENT_SECONDS", PATIENCE)
     notices: list[str] = []

@@ -9,7 +9,9 @@ import pytest
 from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.clauses import clauses
 from croupier.conformance.diagnosis.cause import MUTE_CAUSE
+from croupier.conformance.first_look import LOOK_SECONDS
 from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.run import Plan, check
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
@@ -249,6 +251,19 @@ def test_a_mute_server_is_waited_for_a_few_times_only() -> None:
     assert [line.data for line in deaf.dialogue] == [b"STRT P_1"]
     assert {result.failure and result.failure.cause for result in results} == {MUTE_CAUSE}
     assert len(results) == MUTE_RESULTS < len(cases), "the others would not be answered either"
+
+
+def test_a_server_that_was_silent_at_the_first_look_is_waited_for_once() -> None:
+    async def run() -> Report:
+        async with opened(HouseFixture(HOUSE_ROOMS["kuhn"], habit=lambda *_: [])) as port:
+            plan = Plan(
+                room=HOUSE_ROOMS["kuhn"], role="server", selection="kuhn/4.1/strt-p1-at-start", port=port, timeout=20.0
+            )
+            return await check(plan, lambda _: None, 0.0)
+
+    report = run_in_simulated_time(run())
+    assert report.exit_status == 1
+    assert report.seconds < LOOK_SECONDS + 20.0
 
 
 def test_after_so_many_failures_the_rest_is_left_out() -> None:

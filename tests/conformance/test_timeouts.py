@@ -68,6 +68,15 @@ def test_a_server_that_never_answers_is_waited_for_once() -> None:
     assert timeout.for_try() == timeout.for_try(is_patient=True) == MUTE_SECONDS
 
 
+def test_a_server_that_was_silent_before_has_had_its_first_look() -> None:
+    timeout = AnswerTimeout(5.0, was_silent=True)
+    assert timeout.for_try() == MUTE_SECONDS
+    timeout.record_silence()
+    assert timeout.for_try(is_patient=True) == 5.0
+    timeout.record_answer(1.0)
+    assert timeout.for_try() == 5.0
+
+
 def test_a_server_that_answers_has_the_whole_timeout_until_it_was_silent_often() -> None:
     timeout = AnswerTimeout(5.0)
     timeout.record_answer(0.02)

@@ -37,8 +37,8 @@ A server that has answered as one of another room is looked at once more.
 GREETING_SECONDS: Final = 0.2
 """How long a new connection is watched before anything is sent."""
 
-SILENT_SECONDS: Final = 1.0
-"""A server that has not answered the probe after this time is mentioned. It may only be slow."""
+SILENT_SECONDS: Final = 0.5
+"""A server that has not answered the probe after this time is mentioned, and the look ends. It may only be slow."""
 
 QUIET_SECONDS: Final = 0.3
 """An answer that is not recognised is complete after this time without more of it."""
@@ -95,7 +95,7 @@ async def first_look(
 
     def on_silence() -> None:
         on_notice(
-            f"The server at {shown} has accepted a connection, and has not answered for {SILENT_SECONDS:g} second. It "
+            f"The server at {shown} has accepted a connection, and has not answered for {SILENT_SECONDS:g} seconds. It "
             "may only be slow, so the test goes on: a missing answer fails after --timeout. If it should have "
             "answered, it may wait for more bytes or a line end, or still serve another client."
         )
@@ -200,6 +200,7 @@ async def _talk(
         if answer.end is End.OPEN and not answer.data:
             if _is_accepted(writer):
                 on_silence()
+                return answer
             answer = await _receive(room, reader, b"", deadline)
         if extra := extra_wait(loop.time() - deadline):
             answer = await _receive(room, reader, answer.data, loop.time() + extra)

@@ -134,8 +134,9 @@ class DialectSearch:
 
     A dialect is given up if many failures show messages that are not in it. `plan` says how the cases run that are
     left: in a dialect of the room, once the program is known to speak it. `has_begun` is set once the program has
-    been looked at for the first time. `learned` is what the last bench has learned. `doubts_dialect`: so few cases
-    have passed that the program may not speak the dialect of the plan. Results are passed on to `on_result`.
+    been looked at for the first time; it `was_silent` if it did not answer then. `learned` is what the last bench has
+    learned. `doubts_dialect`: so few cases have passed that the program may not speak the dialect of the plan. Results
+    are passed on to `on_result`.
     """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
@@ -143,6 +144,7 @@ class DialectSearch:
         self.dialect: Dialect | None = None
         self.found = asyncio.Event()
         self.has_begun = False
+        self.was_silent = False
         self.learned: Any = None
         self.doubts_dialect = False
         self.on_result = on_result
@@ -394,10 +396,15 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             await stack.enter_async_context(server)
             await server.open()
         if not search.has_begun:
-            await _look_first(plan, server, search.on_result)
+            search.was_silent = await _look_first(plan, server, search.on_result)
             search.has_begun = True
         config = replace(
-            plan.config, dialect=search.dialect, deals_deck=bool(values), learned=search.learned, server=server
+            plan.config,
+            dialect=search.dialect,
+            deals_deck=bool(values),
+            learned=search.learned,
+            server=server,
+            was_silent=search.was_silent,
         )
         bench = plan.suite.bench(config)
         stack.push_async_callback(bench.close)
@@ -413,18 +420,25 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         return RunEnd(f"{_decode_stderr(server.stderr)}{ended}".strip(), runner.stopped_reason)
 
 
-async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Callable[[str], None]) -> None:
-    """Look at the program before its cases. Raises ProgramError if no case can be run."""
+async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Callable[[str], None]) -> bool:
+    """Look at the program before its cases; return whether it is a silent server.
+
+    Raises ProgramError if no case can be run.
+    """
     if plan.role == "client":
         seconds = plan.timeout + START_TIMEOUT_SECONDS
         await first_look_at_client(plan.command, plan.suite.placeholders, seconds)
-        return
+        return False
     address = (plan.host, plan.port) if server is None else server.address
-    trouble = await first_look(plan.room, *address, plan.ssl, on_notice=on_notice, is_ours=server is not None)
+    notices: list[str] = []
+    trouble = await first_look(plan.room, *address, plan.ssl, on_notice=notices.append, is_ours=server is not None)
+    for notice in notices:
+        on_notice(notice)
     if trouble is not None:
         raise ProgramError(trouble)
     if server is not None:
         await server.restart_if_ended()  # the look may have been its only client
+    return bool(notices)
 
 
 async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSearch, on_result: OnResult) -> None:

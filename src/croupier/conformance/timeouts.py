@@ -49,15 +49,18 @@ class AnswerTimeout:
     """How long an answer of a program under test may take, in view of how fast it was so far.
 
     `slowest_seconds` is how long its slowest answer took. It `has_answered` if anything has come from it. A reduced
-    timeout is at least `min_reduced_seconds`.
+    timeout is at least `min_reduced_seconds`. A program that `was_silent` has had its first look.
     """
 
-    def __init__(self, max_seconds: float, min_reduced_seconds: float = MIN_REDUCED_SECONDS) -> None:
+    def __init__(
+        self, max_seconds: float, min_reduced_seconds: float = MIN_REDUCED_SECONDS, *, was_silent: bool = False
+    ) -> None:
         self.max_seconds = max_seconds
         self.slowest_seconds = 0.0
         self.has_answered = False
         self._recent_seconds = deque([0.0] * RECENT_ANSWERS, RECENT_ANSWERS)
         self._min_reduced_seconds = min_reduced_seconds
+        self._first_seconds = MUTE_SECONDS if was_silent else FIRST_ANSWER_SECONDS
         self._silences = 0
         self._was_patient = False
 
@@ -92,7 +95,7 @@ class AnswerTimeout:
         if is_patient and not self._was_patient:
             self._was_patient = True
             return self.max_seconds
-        return min(self.max_seconds, FIRST_ANSWER_SECONDS if self._silences < MAX_SILENCES else MUTE_SECONDS)
+        return min(self.max_seconds, self._first_seconds if self._silences < MAX_SILENCES else MUTE_SECONDS)
 
     def reduced(self, min_seconds: float | None = None, factor: float = SLOWEST_ANSWER_FACTOR) -> float:
         """A multiple of the slowest answer, at least `min_seconds` unless the whole timeout is shorter."""

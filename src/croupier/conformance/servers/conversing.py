@@ -84,7 +84,7 @@ class Conversations:
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self.accepted: set[str] = set()
-        self.timeout = AnswerTimeout(config.timeout)
+        self.timeout = AnswerTimeout(config.timeout, was_silent=config.was_silent)
         self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
         source = test_data.new_referee_source
