@@ -12,6 +12,7 @@ from croupier.conformance.diagnosis.cause import MUTE_CAUSE
 from croupier.conformance.first_look import LOOK_SECONDS
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
+from croupier.conformance.servers.bench import ONE_GAME_FOR_ALL
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
@@ -234,6 +235,17 @@ def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:
     assert failures
     assert {failure.clause for failure in failures} == {"kuhn-7.1"}
     assert {str(failure.cause) for failure in failures} == {"it has one purse for all clients"}
+
+
+@pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
+def test_a_server_that_goes_on_with_the_game_of_an_earlier_client_has_one_for_all(room: HouseRoom) -> None:
+    house = HouseFixture(room)
+    table = house.table()
+    house.table = lambda: table
+    cases = [case for case in server_cases(room) if case.section.startswith("4.")]
+    first = next(result for result in asyncio.run(run_cases(house, room, cases)) if result.failure is not None)
+    assert first.failure is not None
+    assert (first.failure.clause, first.failure.cause) == (f"{room.name}-1.2", ONE_GAME_FOR_ALL)
 
 
 def test_a_mute_server_is_waited_for_a_few_times_only() -> None:

@@ -50,6 +50,7 @@ ROOM_PAUSES: Final = (0.5, 1.0, 2.0)
 """A house that has no room for a client may have some after one of these pauses, in seconds."""
 
 NO_MORE_CLIENTS: Final = Cause("it serves no client after its first ones")
+ONE_GAME_FOR_ALL: Final = Cause("it has one game for all clients: a new client may act in that of an earlier one")
 
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
 
@@ -245,6 +246,8 @@ class HouseBench(Bench):
         if await self._conversations.has_fallen_silent(attempt):
             self._serves_nobody = True
             return attempt.blamed(self._test_data.shared_clauses["tables"], NO_MORE_CLIENTS)
+        if await self._conversations.goes_on_with_earlier_game(attempt):
+            return attempt.blamed(self._test_data.shared_clauses["tables"], ONE_GAME_FOR_ALL)
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
         experiments = Experiments(

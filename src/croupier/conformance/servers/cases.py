@@ -25,7 +25,7 @@ from croupier.conformance.servers.scenarios import (
 )
 from croupier.conformance.servers.scripted_client import Wait
 from croupier.conformance.servers.tcp_house import TcpHouse
-from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
+from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData, is_about_answers
 from croupier.conformance.suite import Suite
 
 FAIR_DEAL_GAMES: Final = 20
@@ -104,17 +104,12 @@ def _input_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             f"{given.title}, {state.title}",
             send_input(state, given),
             hits=2,
-            rank=VALID_INPUT_RANK if _is_about_answers(given.clauses[state.name]) else INVALID_INPUT_RANK,
+            rank=VALID_INPUT_RANK if is_about_answers(given.clauses[state.name]) else INVALID_INPUT_RANK,
         )
         for state in test_data.states
         for given in test_data.inputs
         if state.name in given.clauses
     ]
-
-
-def _is_about_answers(clause: str) -> bool:
-    """Whether a clause is in section 4 of its page, which has the answers to what is allowed."""
-    return clause.partition("-")[2].startswith("4.")
 
 
 def _longest_command(test_data: ServerTestData) -> object:
@@ -123,7 +118,7 @@ def _longest_command(test_data: ServerTestData) -> object:
     accepted = [
         given.message
         for given in test_data.inputs
-        if any(map(_is_about_answers, given.clauses.values())) and not isinstance(given.message, bytes)
+        if any(map(is_about_answers, given.clauses.values())) and not isinstance(given.message, bytes)
     ]
     return max(accepted, key=lambda message: len(encode(message)))
 

@@ -287,6 +287,21 @@ class Conversations:
                 return False
         return True
 
+    async def goes_on_with_earlier_game(self, attempt: Attempt) -> bool:
+        """Whether a new client is refused a game, and may act at once in one that an earlier client has begun."""
+        data, lines = self._test_data, attempt.dialogue
+        if [line.side for line in lines] != [CLIENT, HOUSE] or data.kind_of(lines[0].message) not in self.accepted:
+            return False
+        if not data.is_refusal(lines[1].message) or lines[1].message in data.refusals_of_payment:
+            return False
+        encode = data.room.codec(True, self._known_options).encode
+        for message in data.moves:
+            probe = await self.send_quickly([encode(message)], WHOLE)
+            replies = [line.message for line in probe.conversation.lines if line.side == HOUSE]
+            if replies and not any(data.is_refusal(reply) or data.farewell_rule.is_goodbye(reply) for reply in replies):
+                return True
+        return False
+
     def has_only_goodbye(self, probe: ScriptedClient) -> bool:
         """Whether the house has sent no more than a goodbye."""
         said = [line.message for line in probe.conversation.lines if line.side == HOUSE]

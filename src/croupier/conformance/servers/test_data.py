@@ -201,3 +201,19 @@ class ServerTestData:
     """The clauses about what a refusal leaves unchanged, by the kind of the refused message; see `shared_clauses`."""
     refusals_of_payment: Collection[object] = ()
     """The messages with which the house refuses what the client cannot pay."""
+
+    @property
+    def moves(self) -> Sequence[Any]:
+        """The messages that a house accepts only in a game."""
+        start = self.states[0].name
+        return [
+            given.message
+            for given in self.inputs
+            if any(map(is_about_answers, given.clauses.values()))
+            and not (is_about_answers(given.clauses.get(start, "")) or isinstance(given.message, bytes))
+        ]
+
+
+def is_about_answers(clause: str) -> bool:
+    """Whether a clause is in section 4 of its page, which has the answers to what is allowed."""
+    return clause.partition("-")[2].startswith("4.")
