@@ -16,20 +16,21 @@ from croupier.conformance.case import select
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
-from croupier.conformance.oldmaid.endpoints import ProgramEndpoints
+from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
 from croupier.conformance.oldmaid.player_bench import SPACED_SECONDS, PlayerBench
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import MAX_ABSENCES, Config
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 from croupier.core.session import Drop, Effect, Event, Received, Send
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.ring.table_client import Options
-from croupier.rooms.oldmaid.wire import OK, OUT, Message, Reply, Wire, YourTurn
+from croupier.rooms.oldmaid.wire import DISCARD_OK, OK, OUT, Discard, Message, Offer, OutOfCards, Reply, Wire, YourTurn
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
-from tests.conformance.oldmaid.changed_programs import Effects
+from tests.conformance.oldmaid.changed_programs import ChangedSession, Effects, play_one_game, quick_options
 from tests.conformance.oldmaid.faulty_players import (
     FAULTY_PLAYERS,
     FaultyPlayer,
@@ -42,10 +43,13 @@ from tests.conformance.oldmaid.faulty_players import (
     play_faulty,
     reads_its_left_neighbour_late,
     reads_one_neighbour,
+    replaces,
 )
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, failed, run_bench
 from tests.sampling import extended, one_for_each
+
+WHOLE_GAMES = [f"oldmaid/{clause}/{slug}" for slug, _, players, _, clause in SEAT_CASES if players in {2, 3}]
 
 type Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -95,6 +99,58 @@ def test_independent_player_passes_in_rings() -> None:
     results = run(independent_player, *selections, timeout=8.0)
     assert failed(results) == []
     assert {result.outcome for result in results} == {Outcome.PASS}
+
+
+class AheadOfTheTable(ChangedSession):
+    """Goes on at once after a discard and out_of_cards, as if the table had answered ok."""
+
+    def __init__(self, player: Player) -> None:
+        super().__init__(player, lambda _, effects: effects)
+        self._ahead: list[Message] = []
+
+    def on(self, event: Event[Any], now: float) -> Effects:
+        if self._ahead and event == Received(TABLE, self._ahead[0]):
+            self._ahead.pop(0)
+            return []
+        return self._go_on(super().on(event, now), now)
+
+    def _go_on(self, effects: Effects, now: float) -> Effects:
+        changed: list[Effect[Any]] = []
+        for effect in effects:
+            changed.append(effect)
+            if isinstance(effect, Send) and isinstance(effect.message, Discard | OutOfCards):
+                self._ahead.append(DISCARD_OK if isinstance(effect.message, Discard) else OK)
+                changed += self._go_on(super().on(Received(TABLE, self._ahead[-1]), now), now)
+        return changed
+
+
+async def ahead_of_the_table(values: Mapping[str, object]) -> None:
+    luck = FairDealer(derive_server_seed(1, "player", 1)).luck
+    await play_one_game(values, quick_options(values), luck, luck, wrap_session=AheadOfTheTable)
+
+
+@pytest.mark.parametrize("name", extended(["table", "ann", "bob"], 1))
+def test_messages_on_one_connection_may_be_later_than_those_on_others(name: str) -> None:
+    """The player does not wait for the table's answers either."""
+    receive = ProgramConnection.data_received
+
+    def receive_late(self: ProgramConnection, data: bytes) -> None:
+        if self.name == name:
+            asyncio.get_running_loop().call_later(0.05, receive, self, data)
+        else:
+            receive(self, data)
+
+    with patch.object(ProgramConnection, "data_received", receive_late):
+        for seed in range(1, 6):
+            assert failed(run(ahead_of_the_table, *WHOLE_GAMES, seed=seed, timeout=8.0)) == []
+
+
+def test_a_dialogue_ends_with_the_fault_also_if_the_tester_has_waited_for_other_messages() -> None:
+    counts_one_more = replaces(lambda _, message: Offer(message.num_cards + 1) if type(message) is Offer else message)
+    faulty = FaultyPlayer("", frozenset(), (), mutation=counts_one_more)
+    for result in run(partial(play_faulty, faulty), *WHOLE_GAMES):
+        assert [clause for _, clause, _ in failed([result])] == ["oldmaid-7.2"]
+        assert b'"offer"' in result.dialogue[-1].data
 
 
 async def tries_again(values: Mapping[str, object]) -> None:

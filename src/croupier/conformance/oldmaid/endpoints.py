@@ -239,6 +239,13 @@ class ProgramEndpoints:
         if len(self.dialogue) > 2 * MIN_DIALOGUE_LINES:
             del self.dialogue[:MIN_DIALOGUE_LINES]
 
+    def end_dialogue(self, last: bytes) -> None:
+        """Add nothing more to the dialogue, and end it with these bytes of the program if it has sent them."""
+        self.is_dialogue_closed = True
+        found = (at for at in reversed(range(len(self.dialogue))) if self.dialogue[at].side == CLIENT)
+        at = next((at for at in found if self.dialogue[at].data == last.strip()), len(self.dialogue))
+        del self.dialogue[at + 1 :]
+
     def send(self, connection: ProgramConnection, data: bytes | None) -> None:
         """Send bytes in pieces, in the order of all messages; None closes the connection."""
         if self._delivery == WHOLE:

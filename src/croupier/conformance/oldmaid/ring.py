@@ -1,7 +1,8 @@
 """A ring with the program in it: our table and players in memory, and a referee that follows all messages.
 
 Messages between our nodes arrive at once. Messages of the program on several connections have no known order: they are
-processed in an order in which they are valid, if there is one.
+processed in an order in which they are valid, if there is one. A message that seems to be out of order waits for those
+that may have been sent before it.
 """
 
 import asyncio
@@ -61,6 +62,9 @@ RETRY_SECONDS: Final = 1.0
 TURNED_AWAY_SECONDS: Final = 0.3
 """How long the program must stay at the table after it has turned a player away: a crash ends that connection, too."""
 
+MAX_DELAY_SECONDS: Final = 0.25
+"""How much longer a message may be on its way than one that was sent after it on another connection."""
+
 MAX_FAILED_CONNECTS: Final = 4
 """How often one of our players tries to connect before the peer counts as gone."""
 
@@ -119,6 +123,7 @@ class ProgramRing:
         self._connect_tasks: set[asyncio.Task[None]] = set()
         self._failed_connects = 0
         self._is_wake_scheduled = False
+        self._order_deadline: float | None = None
 
     async def open(self) -> Address:
         """Start all nodes, and let the players before the program join; return the table's address."""
@@ -169,10 +174,10 @@ class ProgramRing:
 
     def _process_received(self) -> None:
         self._is_wake_scheduled = False
-        connections = [connection for connection in self._ends if connection.received]
-        for connection in self._fair_order(
-            [connection for connection in connections if not self._ends[connection].is_dropped]
-        ):
+        connections = [
+            connection for connection in self._ends if connection.received and not self._ends[connection].is_dropped
+        ]
+        for connection in self._due_order(connections):
             while connection.received:
                 self._handle_received(connection, connection.received.popleft())
                 self._nodes.run()
@@ -196,30 +201,64 @@ class ProgramRing:
             self.failure = Failed("oldmaid-3.17", found, "any player that connects", kind=FoundKind.CLOSED)
             self.endpoints.activity.set()
 
-    def _fair_order(self, connections: list[ProgramConnection]) -> Sequence[ProgramConnection]:
-        """Return the connections in an order in which their messages are valid, if there is one.
+    @property
+    def is_waiting_for_order(self) -> bool:
+        """Whether a message of the program waits for those that may have been sent before it."""
+        return self._order_deadline is not None
+
+    def _due_order(self, connections: Sequence[ProgramConnection]) -> Sequence[ProgramConnection]:
+        """Return the connections whose messages are to be processed now, in this order.
+
+        These are none as long as no order is valid, and a message that was sent before them may be late.
+        """
+        now = self._loop.time()
+        is_late = self._order_deadline is not None and now >= self._order_deadline
+        order = self._fair_order(connections, is_late=is_late)
+        if order is None and not is_late:
+            if self._order_deadline is None:
+                self._order_deadline = now + MAX_DELAY_SECONDS
+                self._loop.call_at(self._order_deadline, self._wake)
+            return ()
+        self._order_deadline = None
+        return connections if order is None else order
+
+    def _fair_order(
+        self, connections: Sequence[ProgramConnection], *, is_late: bool
+    ) -> Sequence[ProgramConnection] | None:
+        """Return the connections in an order in which their messages are valid, None if there is none.
 
         Replies come first: a player usually asks the table after it has answered.
         """
-        if len(connections) < 2 or self.endpoints.nick is None:
+        needs_order = len(connections) > 1 or any(
+            isinstance(received.message, YourTurn | Offer | OutOfCards)
+            for connection in connections
+            for received in connection.received
+        )
+        if not needs_order or self.endpoints.nick is None:
             return connections
         connections = sorted(connections, key=lambda connection: not isinstance(connection.received[0].message, Reply))
         for order in permutations(connections[:3]):
             referee_copy = deepcopy(self.referee)
-            if not any(self._finds_fault(referee_copy, connection) for connection in order):
+            if not any(self._finds_fault(referee_copy, connection, is_late=is_late) for connection in order):
                 return [*order, *connections[3:]]
-        return connections
+        return None
 
-    def _finds_fault(self, referee: Referee, connection: ProgramConnection) -> bool:
-        """Whether a referee finds a fault in the messages of a connection."""
+    def _finds_fault(self, referee: Referee, connection: ProgramConnection, *, is_late: bool) -> bool:
+        """Whether a referee finds a fault in the messages of a connection.
+
+        A discard may be late that makes the difference between a player that keeps its pairs and one that does not.
+        """
         nick, name = self.endpoints.nick or "", self._ends[connection].node.party
+        player = referee.players.get(nick)
+        has_kept_pairs = is_late or player is None or player.keeps_pairs
         verdicts: list[Verdict] = []
         for received in connection.received:
             verdicts += referee.on(Sent(nick, name, received.message))
             if name == TABLE and isinstance(received.message, OutOfCards | Discard):
                 answer = DISCARD_OK if isinstance(received.message, Discard) else Reply("ok")
                 verdicts += referee.on(Sent(TABLE, nick, answer))
-        return any(verdict.party == nick for verdict in verdicts)
+        keeps_pairs = player is not None and player.keeps_pairs
+        return any(verdict.party == nick for verdict in verdicts) or (keeps_pairs and not has_kept_pairs)
 
     def _handle_received(self, connection: ProgramConnection, received: ReceivedMessage) -> None:
         """Process a message of the program to one of our nodes."""
@@ -264,7 +303,7 @@ class ProgramRing:
                 side: WireRole = "table" if receiver == TABLE else "player"
                 cause = likely_spelling(side, received) if received is not None else None
                 self.failure = Failed(found.clause, found.found, found.allowed, got=got, cause=cause)
-                self.endpoints.is_dialogue_closed = True
+                self.endpoints.end_dialogue(got)
                 self.endpoints.activity.set()
 
     # Our nodes.

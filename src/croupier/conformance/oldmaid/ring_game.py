@@ -116,7 +116,7 @@ async def _wait_until(
 ) -> None:
     """Wait until something is done. Raises Failed on the program's first fault, and NotReached."""
     clock = asyncio.get_running_loop().time
-    while ring.failure is None and not is_done():
+    while ring.failure is None and (ring.is_waiting_for_order or not is_done()):
         if ring.message_count > MAX_MESSAGES:
             raise NotReached(f"after {MAX_MESSAGES:,} messages the game had not ended")
         waited, joined = clock() - ring.last_activity, ring.endpoints.nick is not None
@@ -125,7 +125,9 @@ async def _wait_until(
             raise _stall_failure(ring, f"nothing within {waited:.0f} seconds", FoundKind.SILENCE)
         ring.endpoints.activity.clear()
         end = await wait_for_activity(ring.endpoints, program)
-        if end is not None and ring.finished_at is None and (ring.is_playing or not joined):
+        if end is None or ring.is_waiting_for_order:
+            continue
+        if ring.finished_at is None and (ring.is_playing or not joined):
             raise _stall_failure(ring, end, FoundKind.CLOSED)
     if ring.failure is not None:
         raise ring.failure
