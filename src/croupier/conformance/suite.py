@@ -98,6 +98,15 @@ class Attempt(NamedTuple):
         assert self.failure is not None, "only failures are blamed on something"
         return self._replace(failure=replace(self.failure, clause=clause, cause=cause))
 
+    def explained_if_silent(self, cause: Cause, *, has_answered: bool) -> "Attempt":
+        """Return the same failure with the cause of a program that has never sent anything, if that is what it shows.
+
+        It `has_answered` if anything has come from it in any try.
+        """
+        if self.failure is None or self.failure.cause is not None or not self.is_silence or has_answered:
+            return self
+        return self.blamed(self.failure.clause, cause)
+
     def shows(self, other: "Attempt") -> bool:
         """Whether it shows the same failure as another attempt."""
         if self.failure is None or other.failure is None:

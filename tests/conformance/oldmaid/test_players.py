@@ -13,11 +13,13 @@ from unittest.mock import patch
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
-from croupier.conformance.oldmaid.player_bench import SPACED_SECONDS, PlayerBench
+from croupier.conformance.oldmaid.player_bench import MUTE_START_SECONDS, SILENT_CAUSE, SPACED_SECONDS, PlayerBench
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import MAX_ABSENCES, Config
@@ -307,6 +309,25 @@ def test_cases_in_which_a_player_has_never_connected_are_skipped() -> None:
     results = run(never_connects, "oldmaid/7")
     assert {str(result.outcome): result.note for result in results} == {"SKIP": "the program ran and never connected"}
     assert len(starts) <= MAX_ABSENCES * PlayerBench.lanes < len(results)
+
+
+@pytest.mark.parametrize(
+    ("data", "clause", "cause"),
+    [(b"", "oldmaid-3.1", SILENT_CAUSE), (b"hello", "oldmaid-1.3", None), (b"hello\n", "oldmaid-8.3", None)],
+)
+def test_the_run_ends_early_at_a_player_that_connects_and_does_not_join(
+    data: bytes, clause: str, cause: Cause | None
+) -> None:
+    async def never_joins(values: Mapping[str, object]) -> None:
+        _, writer = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))
+        writer.write(data)
+        with closing(writer):
+            await asyncio.sleep(60)
+
+    results = run(never_joins, "oldmaid", timeout=5.0)
+    assert MUTE_RESULTS <= len(results) < MUTE_RESULTS + PlayerBench.lanes
+    assert {result.failure and (result.failure.clause, result.failure.cause) for result in results} == {(clause, cause)}
+    assert sum(result.seconds > 2 * MUTE_START_SECONDS + 1.0 for result in results) <= PlayerBench.lanes
 
 
 def test_a_player_that_ends_before_it_has_connected_is_skipped_with_its_stderr() -> None:

@@ -11,13 +11,14 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.table_bench import LINE_CAUSE
 from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Event, Malformed, Received
 from croupier.rooms.oldmaid import ROOM
@@ -340,6 +341,9 @@ def test_silent_table_skips_cases_quickly() -> None:
     faulty = next(faulty for faulty in FAULTY_TABLES if faulty.name == "never-answers")
     results = run(faulty, "oldmaid", timeout=0.5)
     assert failed(results)[0][1] == "oldmaid-3.10"
+    silences = [result.failure for result in results if result.failure and result.failure.kind is FoundKind.SILENCE]
+    assert {failure.cause for failure in silences} == {MUTE_CAUSE}
+    assert len(silences) >= len(failed(results)) - 1, "it closes the connection once, after bytes that are no text"
     assert sum(result.outcome is Outcome.SKIP and "no game begins" in result.note for result in results) > 100
 
 

@@ -168,10 +168,9 @@ class HoldemServerBench(Bench):
 
     async def explain(self, case: HoldemServerCase, attempt: Attempt) -> Attempt:  # noqa: ARG002 -- any request shows it
         """See `Bench.explain`: of a silence, whether it comes from the number of connections."""
-        if attempt.failure is None or not attempt.is_silence:
+        attempt = attempt.explained_if_silent(MUTE_CAUSE, has_answered=self._server.answer_timeout.has_answered)
+        if attempt.failure is None or attempt.failure.cause is not None or not attempt.is_silence:
             return attempt
-        if not self._server.answer_timeout.has_answered:
-            return attempt.blamed(attempt.failure.clause, MUTE_CAUSE)
         if self._is_serial is None:
             self._is_serial = all([await self._answers_after_close() for _ in range(SERIAL_TRIALS)])
         return attempt.blamed(attempt.failure.clause, SERIAL) if self._is_serial else attempt

@@ -1,5 +1,6 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -9,7 +10,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
@@ -17,7 +18,7 @@ from croupier.conformance.oldmaid.outcomes import NeverConnected, attempt_that_e
 from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Absences, Attempt, Bench, Config
+from croupier.conformance.suite import START_TIMEOUT_FACTOR, Absences, Attempt, Bench, Config
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.net.event_loop import cancel_all
 
@@ -28,6 +29,10 @@ MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
 """A silence that is a choice is believed after this many times the program's median reaction time."""
 
+SILENT_CAUSE: Final = Cause("it connects and has not sent anything")
+
+MUTE_START_SECONDS: Final = 2.0
+"""How long a program may take to start and to join after it has not joined in the whole time, and never before."""
 
 MIN_QUIET_SECONDS: Final = 0.03
 MAX_QUIET_SECONDS: Final = 0.1
@@ -52,6 +57,9 @@ class PlayerBench(Bench):
         self._reaction_seconds: list[float] = []
         self._shared_runs: SharedRuns = {}
         self._absences = Absences()
+        self._has_joined = False
+        self._has_sent = False
+        self._has_missed_join = False
         self._start = start or self._start_command
 
     async def _start_command(self, values: Mapping[str, object]) -> ProgramUnderTest:
@@ -63,6 +71,17 @@ class PlayerBench(Bench):
         return median(self._reaction_seconds) if self._reaction_seconds else self._config.timeout
 
     @property
+    def _start_timeout(self) -> float:
+        """Seconds to start and connect, and then to join."""
+        seconds = (START_TIMEOUT_FACTOR + 1) * self._config.timeout
+        return min(seconds, MUTE_START_SECONDS) if self._never_joins else seconds
+
+    @property
+    def _never_joins(self) -> bool:
+        """Whether it has not joined in the whole time, and never before."""
+        return self._has_missed_join and not self._has_joined
+
+    @property
     def _choice_timeout(self) -> float:
         """Seconds for a message that the program need not send."""
         return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * self._usual_seconds))
@@ -72,11 +91,12 @@ class PlayerBench(Bench):
 
         The case is tried again with a pause between whole messages, or with whole messages, and in between as it was:
         in a player whose fault shows by luck, both fail. One pair is enough in a program that is known to take one read
-        for one message. No try uses what other cases have played: of that, only games that have passed are kept.
+        for one message. No try uses what other cases have played: of that, only games that have passed are kept. A
+        player that never joins is sent nothing to misread.
         """
         failure, is_usual = attempt.failure, case.delivery == WHOLE
         is_late = not is_usual and not case.delivery.max_piece_bytes
-        if failure is None or not may_come_from_reads(failure):
+        if failure is None or self._never_joins or not may_come_from_reads(failure):
             return attempt
         other = replace(case, delivery=Delivery(delay_seconds=SPACED_SECONDS) if is_usual else WHOLE)
 
@@ -115,23 +135,33 @@ class PlayerBench(Bench):
             config=config,
             start=self._start,
             seed=config.seed + number,
+            start_timeout=self._start_timeout,
             timeout=self._choice_timeout if case.failure_is_choice else config.timeout,
             quiet_seconds=min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, QUIET_FACTOR * self._usual_seconds)),
             shared_runs=shared_runs,
             delivery=case.delivery,
         )
         error: Ended | None = None
+        clock = asyncio.get_running_loop().time
+        started_at = clock()
         try:
             await case.play(context)
         except Ended as outcome:
             error = outcome
+        self._has_joined |= context.endpoints.nick is not None
+        self._has_missed_join |= clock() - started_at >= context.start_timeout
         self._absences.record(str(error) if isinstance(error, NeverConnected) else "", absences)
         dialogue = context.endpoints.dialogue
+        self._has_sent |= any(line.side == CLIENT for line in dialogue)
         self._reaction_seconds += [
             line.at - before.at for before, line in pairwise(dialogue) if (before.side, line.side) == (HOUSE, CLIENT)
         ]
         attempt = attempt_that_ended(case, error, dialogue, strict=config.strict)
         return attempt._replace(stderr=context.stderr)
+
+    async def explain(self, case: PlayerCase, attempt: Attempt) -> Attempt:  # noqa: ARG002 -- any case shows it
+        """See `Bench.explain`: a player that has never sent anything is silent."""
+        return attempt.explained_if_silent(SILENT_CAUSE, has_answered=self._has_sent)
 
     async def close(self) -> None:
         """See `Bench.close`: stop the runs that no case has waited for to the end."""

@@ -10,7 +10,7 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.endpoints import MAX_STDERR_BYTES, ProgramEndpoints, StartProgram
 from croupier.conformance.oldmaid.outcomes import Failed, NeverConnected
 from croupier.conformance.program import ProgramUnderTest
-from croupier.conformance.suite import START_TIMEOUT_FACTOR, Config, absence_note
+from croupier.conformance.suite import Config, absence_note
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
 
@@ -25,14 +25,16 @@ type SharedRuns = dict[Hashable, tuple["PlayerContext", asyncio.Task[Any]]]
 class PlayerContext:
     """The context of one try of a case.
 
-    The program has `timeout` seconds for each message; after the last one it is observed for `quiet_seconds`. What it
-    is sent is delivered as `delivery` says. `endpoints` are our ends of the connections of the program that was started
-    last, and `stderr` is what that one has written.
+    The program has `start_timeout` seconds to start and connect, and then to join, and `timeout` seconds for each later
+    message; after the last one it is observed for `quiet_seconds`. What it is sent is delivered as `delivery` says.
+    `endpoints` are our ends of the connections of the program that was started last, and `stderr` is what that one has
+    written.
     """
 
     config: Config
     start: StartProgram
     seed: int
+    start_timeout: float
     timeout: float
     quiet_seconds: float
     shared_runs: SharedRuns
@@ -42,11 +44,6 @@ class PlayerContext:
 
     def __post_init__(self) -> None:
         self.endpoints = self.new_endpoints()
-
-    @property
-    def start_timeout(self) -> float:
-        """How long the program may take to start and connect, and then to join, in seconds."""
-        return (START_TIMEOUT_FACTOR + 1) * self.config.timeout
 
     def new_endpoints(self) -> ProgramEndpoints:
         """Return endpoints for one more program, and show their dialogue from now on."""

@@ -297,7 +297,7 @@ class ProgramRing:
         if not isinstance(message, Violation) and self.endpoints.nick is not None:
             self.hand_order.on_message(self.endpoints.nick, sender, receiver, message)
         for verdict in self.referee.on(Sent(sender, receiver, message)):
-            if verdict.party == self.endpoints.nick and self.failure is None:
+            if verdict.party == (self.endpoints.nick or "?") and self.failure is None:
                 found = verdict.violation
                 got = received.data if received is not None else b""
                 side: WireRole = "table" if receiver == TABLE else "player"

@@ -214,9 +214,9 @@ class ScriptedPlayer:
         started, owed = self._clock(), max(1, self._unanswered_count)
         seconds = self._timeout.for_answers(owed, is_patient=self._is_patient)
         received = await self.receive(seconds)
-        if received is not None or self.is_disconnected:
+        if received is not None:
             self._timeout.record_answer((self._clock() - started) / owed)
-        else:
+        elif not self.is_disconnected:
             self._timeout.record_silence()
         if received is None:
             incomplete = self._reader_of_table.incomplete

@@ -8,7 +8,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
@@ -125,6 +125,10 @@ class TableBench(Bench):
             return attempt
         again = await self.attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
         return again if again.failure is not None and again.failure.clause in UNASKED_CLAUSES else attempt
+
+    async def explain(self, case: TableCase, attempt: Attempt) -> Attempt:  # noqa: ARG002 -- any request shows it
+        """See `Bench.explain`: a table that has never answered is silent."""
+        return attempt.explained_if_silent(MUTE_CAUSE, has_answered=self._table.timeout.has_answered)
 
     async def _confirm_pieces(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a failure comes from messages in pieces; return a failure with whole messages if not."""

@@ -225,10 +225,7 @@ class HouseBench(Bench):
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """See `Bench.explain`: by experiments, if the server answers anything."""
         attempt = await self._experiment(case, attempt)
-        is_mute = attempt.is_silence and not self._conversations.timeout.has_answered
-        if attempt.failure is None or attempt.failure.cause is not None or not is_mute:
-            return attempt
-        return attempt.blamed(attempt.failure.clause, MUTE_CAUSE)
+        return attempt.explained_if_silent(MUTE_CAUSE, has_answered=self._conversations.timeout.has_answered)
 
     async def _experiment(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
