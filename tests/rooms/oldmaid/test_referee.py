@@ -329,28 +329,18 @@ def test_pair_that_the_table_has_not_heard_of_when_offering() -> None:
     assert clauses(referee, nick, LEFT[nick], untold) == [(nick, "oldmaid-5.11"), (nick, "oldmaid-7.2")]
 
 
-def test_pair_kept_by_who_discards_while_cards_are_drawn() -> None:
-    """oldmaid-5.11, oldmaid-5.13"""
+@pytest.mark.parametrize("draws", [False, True])
+def test_pair_discarded_after_the_turn_was_passed_on(*, draws: bool) -> None:
+    """oldmaid-5.8"""
     referee, nick, _, sent = game_point(Discard, lambda *found: not drawn(*found))
     assert clauses(referee, nick, LEFT[nick], YourTurn()) == []
-    assert discard_verdicts(referee, nick, sent, THROWN) == [(nick, "oldmaid-5.11")]
-
-
-def test_pair_kept_after_another_was_discarded_while_cards_are_drawn() -> None:
-    """oldmaid-5.11, oldmaid-5.13"""
-
-    def has_discarded(referee: Referee, nick: str, *_: object) -> bool:
-        return not drawn(referee) and referee.players[nick].discards_early
-
-    referee, nick, *_ = game_point(Discard, has_discarded)
-    assert clauses(referee, nick, LEFT[nick], YourTurn()) == [(nick, "oldmaid-5.11")]
-
-
-def test_pairs_kept_until_all_cards_are_drawn() -> None:
-    """oldmaid-5.13"""
-    referee, nick, _, sent = game_point(Discard, drawn)
-    referee.players[nick].keeps_pairs = True
+    if draws:
+        referee.players[nick].turn = "draw"
+        assert clauses(referee, nick, TABLE, Draw()) == []
+        check_message(referee, (TABLE, nick, REFUSED))
+        assert referee.players[nick].keeps_pairs is not referee.players[nick].discards_early
     assert discard_verdicts(referee, nick, sent, THROWN) == []
+    assert not referee.players[nick].keeps_pairs
 
 
 def test_out_of_cards_with_cards() -> None:

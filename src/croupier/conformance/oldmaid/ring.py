@@ -213,7 +213,7 @@ class ProgramRing:
         """
         now = self._loop.time()
         is_late = self._order_deadline is not None and now >= self._order_deadline
-        order = self._fair_order(connections, is_late=is_late)
+        order = self._fair_order(connections)
         if order is None and not is_late:
             if self._order_deadline is None:
                 self._order_deadline = now + MAX_DELAY_SECONDS
@@ -222,15 +222,13 @@ class ProgramRing:
         self._order_deadline = None
         return connections if order is None else order
 
-    def _fair_order(
-        self, connections: Sequence[ProgramConnection], *, is_late: bool
-    ) -> Sequence[ProgramConnection] | None:
+    def _fair_order(self, connections: Sequence[ProgramConnection]) -> Sequence[ProgramConnection] | None:
         """Return the connections in an order in which their messages are valid, None if there is none.
 
         Replies come first: a player usually asks the table after it has answered.
         """
         needs_order = len(connections) > 1 or any(
-            isinstance(received.message, YourTurn | Offer | OutOfCards)
+            isinstance(received.message, Offer | OutOfCards)
             for connection in connections
             for received in connection.received
         )
@@ -239,26 +237,20 @@ class ProgramRing:
         connections = sorted(connections, key=lambda connection: not isinstance(connection.received[0].message, Reply))
         for order in permutations(connections[:3]):
             referee_copy = deepcopy(self.referee)
-            if not any(self._finds_fault(referee_copy, connection, is_late=is_late) for connection in order):
+            if not any(self._finds_fault(referee_copy, connection) for connection in order):
                 return [*order, *connections[3:]]
         return None
 
-    def _finds_fault(self, referee: Referee, connection: ProgramConnection, *, is_late: bool) -> bool:
-        """Whether a referee finds a fault in the messages of a connection.
-
-        A discard may be late that makes the difference between a player that keeps its pairs and one that does not.
-        """
+    def _finds_fault(self, referee: Referee, connection: ProgramConnection) -> bool:
+        """Whether a referee finds a fault in the messages of a connection."""
         nick, name = self.endpoints.nick or "", self._ends[connection].node.party
-        player = referee.players.get(nick)
-        has_kept_pairs = is_late or player is None or player.keeps_pairs
         verdicts: list[Verdict] = []
         for received in connection.received:
             verdicts += referee.on(Sent(nick, name, received.message))
             if name == TABLE and isinstance(received.message, OutOfCards | Discard):
                 answer = DISCARD_OK if isinstance(received.message, Discard) else Reply("ok")
                 verdicts += referee.on(Sent(TABLE, nick, answer))
-        keeps_pairs = player is not None and player.keeps_pairs
-        return any(verdict.party == nick for verdict in verdicts) or (keeps_pairs and not has_kept_pairs)
+        return any(verdict.party == nick for verdict in verdicts)
 
     def _handle_received(self, connection: ProgramConnection, received: ReceivedMessage) -> None:
         """Process a message of the program to one of our nodes."""

@@ -32,8 +32,8 @@ class Observed:
     to the player and its giver, until the player is known to have received it. `is_deck_empty` says that the player
     knows that the deck is empty, `is_out` that it has reported `out_of_cards`, and `is_excused` that it may believe in
     good faith to have the turn. It `answers_late` if it has drawn, and has not answered the `your_turn` yet.
-    `discards_early` and `keeps_pairs`: while cards were drawn, it has discarded, or has passed on the turn with a pair
-    in its hand (oldmaid-5.13).
+    `discards_early` and `draws_with_pairs`: while cards were drawn, it has discarded, or has drawn with a pair in its
+    hand.
     """
 
     nick: str
@@ -51,7 +51,12 @@ class Observed:
     is_excused: bool = False
     answers_late: bool = False
     discards_early: bool = False
-    keeps_pairs: bool = False
+    draws_with_pairs: bool = False
+
+    @property
+    def keeps_pairs(self) -> bool:
+        """Whether it keeps its pairs as long as cards are drawn (oldmaid-5.13)."""
+        return self.draws_with_pairs and not self.discards_early
 
     @property
     def pair(self) -> tuple[Card, Card] | None:

@@ -43,18 +43,11 @@ class TurnChecker:
             player.turn = "draw"
         elif player.turn != "draw" and not self._is_excused(player):
             self._blame(player.nick, "oldmaid-4.3", "draw without a turn", "it after your_turn")
+        player.draws_with_pairs |= player.pair is not None
 
     def on_discard(self, player: Observed) -> None:
-        """Check the time of a discard: a player that has kept a pair when it passed on the turn keeps all of them."""
-        if self._game.drawn_count < CARD_COUNT:
-            if player.keeps_pairs:
-                self._blame(
-                    player.nick,
-                    "oldmaid-5.11",
-                    "a discard after the turn was passed on with a pair",
-                    "it at once, or when all cards are drawn",
-                )
-            player.discards_early = True
+        """Record a discard: while cards are drawn, it may come at any time (oldmaid-5.8)."""
+        player.discards_early |= self._game.drawn_count < CARD_COUNT
 
     def on_request(self, player: Observed, other: Observed, request: Request) -> None:
         """Check a request of a player to another one."""
@@ -63,9 +56,6 @@ class TurnChecker:
                 if player.is_deck_empty or (player.turn != "pass" and not self._is_excused(player)):
                     clause = "oldmaid-4.9" if player.is_deck_empty else "oldmaid-4.7"
                     self._blame(player.nick, clause, "your_turn from who cannot pass it on", "it after one's card")
-                if player.discards_early:
-                    self._check_pairs(player)
-                player.keeps_pairs |= player.pair is not None
                 self._check_neighbour(player, other, "oldmaid-4.7")
                 player.turn = None
             case Offer(num_cards):
