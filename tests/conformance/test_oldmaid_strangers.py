@@ -1,12 +1,17 @@
 """Old Maid with an independent table and player: they play with our programs."""
 
+import asyncio
 import json
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 
 import pytest
 
+from croupier.conformance.results import Outcome
+from croupier.conformance.run import Plan, check
+from croupier.rooms.oldmaid import ROOM
 from tests.conformance.stranger_processes import hosted, run_programs
 from tests.conformance.strangers import FOLDER
 from tests.processes import COMMAND, Serving
@@ -43,6 +48,30 @@ def test_our_players_and_strangers_play_at_our_table() -> None:
     with Serving("oldmaid", "--port", 0, "--players", 5) as table:
         summaries = play_game(table.address, ours=2, strangers=FULL_TABLE)
     assert [(one["games"], one["faults"]) for one in summaries] == [(1, [])] * 2
+
+
+READS_AN_ARRAY = """
+import asyncio, sys
+sys.path.insert(0, sys.argv.pop(1))
+import oldmaid_player
+read_players = oldmaid_player.Player.read_players
+oldmaid_player.Player.read_players = lambda self, players: read_players(self, players[:])
+asyncio.run(oldmaid_player.Player(oldmaid_player.parse_options()).run())
+"""
+"""A stranger that fails at the list of players of the document."""
+
+
+def test_a_player_that_reads_only_the_list_of_njaal_is_tested_in_that_dialect() -> None:
+    program = shlex.join([sys.executable, "-S", "-c", READS_AN_ARRAY, str(FOLDER)])
+    plan = Plan(
+        room=ROOM, role="client", selection="oldmaid/4", command=f"{program} {{host}} {{port}} {{nick}} --listen named"
+    )
+    report = asyncio.run(check(plan, lambda _: None, time.time()))
+    assert report.spoken_dialect == "njaal"
+    (failed,) = [result for result in report.results if result.outcome is Outcome.FAIL]
+    assert failed.failure is not None
+    assert failed.failure.clause == "oldmaid-3.3"
+    assert str(failed.failure.cause).startswith("it reads the list of players in no form but")
 
 
 def test_the_tap_finds_no_fault_among_independent_programs() -> None:

@@ -16,7 +16,6 @@ from msgspec import structs
 from croupier.conformance.case import Case, select
 from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect, dialect_cause
-from croupier.conformance.diagnosis.dialect import Dialect as MessageDialect
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.conformance.first_look import first_look, first_look_at_client
 from croupier.conformance.program import ProgramError, ProgramUnderTest
@@ -294,7 +293,7 @@ class DialectSearch:
         self._forget_results()
         return f"{self.sentence}; from here on it is read as what it means"
 
-    def _blame_dialect(self, spoken: MessageDialect) -> None:
+    def _blame_dialect(self, spoken: Any) -> None:
         """Let one of the cases that have not passed fail because of the dialect that the program speaks."""
         result = self.results[self._missed[0]]
         clause = f"{self.plan.room.name}-{spoken.section}"
@@ -321,13 +320,14 @@ class DialectSearch:
         return tuple(known[case.id] for case in cases if case.id in known)
 
 
-def _spoken_dialects(plan: Plan) -> Sequence[MessageDialect]:
+def _spoken_dialects(plan: Plan) -> Sequence[Any]:
     """The dialects of the room that a client may speak untold, and so cannot begin to play.
 
     A server shows by its messages which one it speaks.
     """
-    is_known = plan.role == "server" or bool(plan.given_dialect)
-    return () if is_known else [each for each in dialects(plan.room.name) if each.option]
+    if plan.role == "server" or plan.given_dialect:
+        return ()
+    return [*(each for each in dialects(plan.room.name) if each.option), *plan.suite.spoken_dialects]
 
 
 async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:

@@ -258,6 +258,7 @@ class Suite:
     bench: Callable[[Config], Bench]
     test_data: Any = None
     placeholders: Sequence[str] = ("host", "port")
+    spoken_dialects: Sequence[Any] = ()
 
     @cached_property
     def cases(self) -> Sequence[Case]:

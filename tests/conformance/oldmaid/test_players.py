@@ -189,6 +189,48 @@ def test_a_player_may_try_to_reach_a_neighbour_again_that_is_gone() -> None:
     assert [result.outcome for result in results] == 2 * [Outcome.PASS]
 
 
+async def waits_for_both_neighbours(values: Mapping[str, object], *, list_type: type = dict) -> None:
+    """Draws only when its right neighbour has connected, and reads one form of the list of players."""
+    called: asyncio.Queue[Connection] = asyncio.Queue()
+    server = await asyncio.start_server(lambda *call: called.put_nowait(call), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    connections = [await asyncio.open_connection(str(values["host"]), int(str(values["port"])))]
+
+    async def ask(at: int, **request: object) -> Any:
+        reader, writer = connections[at]
+        writer.write(json.dumps(request).encode())
+        return json.loads(await reader.readline())
+
+    try:
+        players = (await ask(0, cmd="join", nick="me", port=port))["players"]
+        assert isinstance(players, list_type)
+        seats = [*players.values()] if isinstance(players, dict) else players
+        connections += [await asyncio.open_connection(*seats[1][0]), await called.get()]
+        await ask(0, cmd="draw")
+        await ask(1, cmd="your_turn")
+        await connections[2][0].read()
+    finally:
+        server.close()
+        while not called.empty():
+            connections.append(called.get_nowait())
+        for _, writer in connections:
+            writer.transport.abort()
+
+
+def test_a_player_may_wait_for_the_call_of_its_right_neighbour() -> None:
+    (result,) = run(waits_for_both_neighbours, "oldmaid/4.7/first")
+    assert result.outcome is Outcome.PASS
+
+
+def test_the_list_of_players_is_in_the_form_of_the_dialect() -> None:
+    reads_an_array = partial(waits_for_both_neighbours, list_type=list)
+    results = run(reads_an_array, "oldmaid/4.7/first", "oldmaid/10.2/njaal-list", dialect="njaal")
+    assert [(result.clause, result.outcome) for result in results] == [
+        ("oldmaid-4.7", Outcome.PASS),
+        ("oldmaid-10.2", Outcome.FAIL),
+    ]
+
+
 def test_a_player_may_close_a_connection_to_the_table_that_it_has_not_used() -> None:
     async def connects_twice(values: Mapping[str, object]) -> None:
         _, unused = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))

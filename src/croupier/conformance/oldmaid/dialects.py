@@ -294,3 +294,8 @@ DIALECTS: Final[Sequence[JsonDialect]] = (
     *(MessageDialect(description, (of_object(change),)) for description, change in OBJECT_TRANSFORMS.items()),
 )
 """All dialects; of those that make a message right the first one counts."""
+
+NJAAL_ONLY: Final[JsonDialect] = MessageDialect(
+    "reads the list of players in no form but that of the dialect njaal, an array", option="njaal", section="3.3"
+)
+"""What a player departs from that knows only the table of the exercise; what it sends is as the document has it."""

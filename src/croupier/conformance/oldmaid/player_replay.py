@@ -63,7 +63,10 @@ UNUSED_ADDRESS: Final[Address] = ("127.0.0.1", 1)
 """An address at which nobody listens."""
 
 RIGHT_NEIGHBOUR: Final = "the right neighbour"
-"""The name of the right neighbour as a listener, which the player must not call before the left one."""
+"""The name of the right neighbour as a listener, which the player must not call before the left one.
+
+It is also that of the connection from the right neighbour until it says anything.
+"""
 
 OUT_VALUE: Final = {"result": "out"}
 OUT_CLAUSE: Final = "oldmaid-7.9"
@@ -126,12 +129,21 @@ class PlayerReplay:
         self._last_received: dict[str, Mapping[str, Any]] = {}
         self._last_errors: dict[str, ReplayLine] = {}  # the peers to which the program has answered an error last
         self._has_called_right = False
+        self._right_nick = ""
+        self._call: asyncio.Task[ProgramConnection | None] | None = None  # that of the right neighbour, until it speaks
         self._last_peer = ""  # the peer last written to since the program has sent anything
         self._may_keep_pairs = True  # it knows of cards in the deck, and has discarded no pair so far
         self._endpoints.on_connection = self._on_connection
 
     async def play(self, program: ProgramUnderTest) -> None:
         """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
+        try:
+            await self._play(program)
+        finally:
+            if self._call is not None:
+                self._call.cancel()
+
+    async def _play(self, program: ProgramUnderTest) -> None:
         for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
             self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
         await self._listen_as_right_neighbour()
@@ -154,12 +166,11 @@ class PlayerReplay:
 
     async def _listen_as_right_neighbour(self) -> None:
         """Listen as the right neighbour where only the left one does: the program may call the wrong one."""
-        lists = (entry.data for entry in self._lines_left if entry.kind == ">" and b'"players"' in entry.data)
-        seats = [(host.decode(), int(port)) for _, host, port in LISTED_ADDRESS_PATTERN.findall(next(lists, b""))]
-        own_seat = next((seat for seat, (host, _) in enumerate(seats) if host == PROGRAM_HOST), None)
-        if own_seat is None:
+        lists = (entry for entry in self._lines_left if _lists_players(entry))
+        seats = _seats_from_right(next(lists, None))
+        if not seats:
             return
-        left, right = seats[(own_seat + 1) % len(seats)], seats[own_seat - 1]
+        (right, _), (left, _) = seats[0], seats[2 % len(seats)]
         if left in self._real_addresses and right not in self._real_addresses:
             self._real_addresses[right] = await self._endpoints.listen(RIGHT_NEIGHBOUR)
 
@@ -284,7 +295,7 @@ class PlayerReplay:
         It joins on the last connection to the table that it has opened until then.
         """
         if connection.name == RIGHT_NEIGHBOUR:
-            self._has_called_right = True
+            self._has_called_right |= not connection.is_outgoing
             return
         if not (connection.is_outgoing or connection.name == "table"):
             self._endpoints.stop_listening(RIGHT_NEIGHBOUR)  # the others may be called when the left one is gone
@@ -305,6 +316,9 @@ class PlayerReplay:
             self._endpoints.stop_listening(entry.peer)
             if entry.peer in self._connections:
                 self._connections[entry.peer].close()
+            if entry.peer == self._right_nick and self._call is not None:
+                self._call.add_done_callback(_close_connection)
+                self._call = None
         return True
 
     async def _send(self, entry: ReplayLine) -> bool:
@@ -312,7 +326,7 @@ class PlayerReplay:
         if name not in self._connections:
             if address is None or name == "table":
                 return False
-            if await self._endpoints.connect(name, address, self._context.timeout) is None:
+            if not await self._connect(name, address):
                 if self._is_dropped("table"):
                     raise self._missing_failure("the end of the connection to the table")
                 raise Failed("oldmaid-3.17", f"nobody listens at {address[0]} {address[1]}", "the right neighbour")
@@ -330,7 +344,28 @@ class PlayerReplay:
             if isinstance(value, dict) and (value.get("cmd") == "offer" or value.get("result") == "last_card"):
                 self._may_keep_pairs = False
         self._connections[name].send(self._with_real_names(entry.data))
+        if name == "table" and address is not None and _lists_players(entry):
+            self._call_as_right_neighbour(entry, address)
         return True
+
+    def _call_as_right_neighbour(self, listed: ReplayLine, address: Address) -> None:
+        """Call the program as soon as it has the list, as a player calls its left neighbour: it may wait for that."""
+        seats = _seats_from_right(listed)
+        if len(seats) > 1 and not any(one.is_outgoing for one in self._connections.values()):
+            self._right_nick = seats[0][1]
+            connecting = self._endpoints.connect(RIGHT_NEIGHBOUR, address, self._context.timeout)
+            self._call = asyncio.create_task(connecting)
+
+    async def _connect(self, name: str, address: Address) -> bool:
+        """Call the program as a player; the first that speaks is the right neighbour, which has called it already."""
+        call, self._call = self._call, None
+        if call is None:
+            return await self._endpoints.connect(name, address, self._context.timeout) is not None
+        connection = await call
+        if connection is not None:
+            connection.name = name
+            self._on_connection(connection)
+        return connection is not None
 
     def _require_stayed_after_error(self, name: str) -> None:
         """Raise Failed or ImplementationChoice if the program has disconnected from a peer after its error."""
@@ -407,7 +442,9 @@ class PlayerReplay:
     # Transcript names and addresses, and the real ones.
 
     def _with_real_names(self, data: bytes) -> bytes:
-        """Return data with the real addresses and the nick of the program."""
+        """Return data with the real addresses, the nick of the program, and the list in the form of the dialect."""
+        if self._endpoints.dialect == "njaal" and b'"players"' in data:
+            data = _with_other_list(data)
 
         def real(match: re.Match[bytes]) -> bytes:
             prefix, host, port = (part.decode() for part in match.groups(default=b""))
@@ -512,6 +549,39 @@ def cases() -> Sequence[PlayerCase]:
             beside=_first_extra_seconds(transcript) > 0.0,
         )(partial(_play, transcript))
     return found
+
+
+def _lists_players(entry: ReplayLine) -> bool:
+    return entry.kind == ">" and any(isinstance(value, dict) and "players" in value for value in entry.values)
+
+
+def _seats_from_right(listed: ReplayLine | None) -> Sequence[tuple[Address, str]]:
+    """Return the addresses and the nicks in a list, from the right neighbour of the program on.
+
+    None if there is no list, or the program is not in it.
+    """
+    found = next((value["players"] for value in listed.values if "players" in value), ()) if listed else ()
+    seats = [
+        ((host.removeprefix("::ffff:"), port), nick)
+        for (host, port), nick in (found.values() if isinstance(found, dict) else found)
+    ]
+    own_seat = next((seat for seat, ((host, _), _) in enumerate(seats) if host == PROGRAM_HOST), None)
+    return () if own_seat is None else [seats[(own_seat - 1 + at) % len(seats)] for at in range(len(seats))]
+
+
+def _with_other_list(data: bytes) -> bytes:
+    """Return a message with its list of players in the form of the other dialect."""
+    message = json.loads(data)
+    players = message["players"]
+    numbered = {f"player{number}": player for number, player in enumerate(players, start=1)}
+    message["players"] = [*players.values()] if isinstance(players, dict) else numbered
+    return json.dumps(message).encode() + b"\n"
+
+
+def _close_connection(call: asyncio.Task[ProgramConnection | None]) -> None:
+    connection = None if call.cancelled() else call.result()
+    if connection is not None:
+        connection.close()
 
 
 def _first_extra_seconds(transcript: Transcript) -> float:

@@ -6,6 +6,7 @@ from typing import Final
 from croupier.conformance.oldmaid import player_replay, table_replay
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests, rings
+from croupier.conformance.oldmaid.dialects import NJAAL_ONLY
 from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.oldmaid.table_bench import TableBench
 from croupier.conformance.oldmaid.untestable import reasons_of_other
@@ -26,4 +27,5 @@ PLAYERS: Final = Suite(
     reasons_of_other("table"),
     PlayerBench,
     placeholders=("host", "port", "nick"),
+    spoken_dialects=(NJAAL_ONLY,),
 )
