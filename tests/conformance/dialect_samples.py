@@ -120,6 +120,14 @@ def spaces(between: bytes) -> Habit:
     return habit
 
 
+def wide_characters(message: bytes) -> bytes:
+    """Writes spaces and the letters of cards in two bytes, and strings, such as a score with its space, in one each."""
+    if message[:4] == b"BKSC":
+        return message[:4] + b"\0 " + message[5:9] + each(message[9:-5], b"\0", b"") + message[-5:]
+    letters = message[4:] if message[:4] == b"CARD" else message[4:5]
+    return message[:4] + each(letters, b"\0", b"") + message[4 + len(letters) :]
+
+
 def cards(change: Change, between: bytes = b"", score: Change = bytes) -> Habit:
     """Writes its cards otherwise, and perhaps the score."""
 
@@ -223,6 +231,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "writes its arguments without _": swap((b"_", b"")),
         "writes BRT, which is a slip of the document's": swap((b"BET", b"BRT")),
         "spells its codes in another way": swap((b"ACTN", b"ACTION")),
+        "sends single characters, such as its spaces, in two bytes, as Java's writeChar does": spaces(b"\0 "),
         "sends every letter in two bytes": lambda message: each(message, b"\0", b""),
         "sends every letter in two bytes, the less significant first": lambda m: m.decode().encode("utf-16"),
     },
@@ -266,6 +275,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "does not say how many cards there are": counts(lambda _: b""),
         "puts something between its cards": cards(bytes, b", "),
         "spells its codes in another way": lambda m: re.sub(b"^(BSTG|ERRO)", lambda c: LONGER[c[0]], m),
+        "sends single characters, such as its spaces, in two bytes, as Java's writeChar does": wide_characters,
         "sends every letter in two bytes": wide(b"\0", b"", b""),
         "sends every letter in two bytes, the less significant first": wide(b"", b"\0", b"\xff\xfe"),
     },

@@ -41,6 +41,10 @@ def _words(others: Mapping[str, bytes]) -> Mapping[str, FieldPattern]:
     return {"word": one_of({a: a for a in ARGUMENTS} | {word.encode(): meant for word, meant in others.items()})}
 
 
+WIDE_CHARACTERS: Final = "sends single characters, such as its spaces, in two bytes, as Java's writeChar does"
+WIDE_SPACE: Final = FieldPattern((rb"\0?", b" "), normalize=lambda _: b" ")
+"""A space in two bytes, or one inside a string, which has one byte for each letter."""
+
 KUHN: Final = ProtocolLayout(
     layout={**dict.fromkeys((b"STRT", b"ACTN", b"CARD", b"FAIL"), ("space", "word")), b"DISC": ()},
     fields={"space": FieldPattern((b" ",)), **_words({})},
@@ -52,6 +56,7 @@ KUHN: Final = ProtocolLayout(
         RoomDialect("spells its arguments out", _words(SPELLED_OUT_ARGUMENTS)),
         RoomDialect("writes its arguments without _", _words({a.decode().replace("_", ""): a for a in ARGUMENTS})),
         RoomDialect("writes BRT, which is a slip of the document's", _words({"BRT": b"BET"})),
+        RoomDialect(WIDE_CHARACTERS, {"space": WIDE_SPACE}),
     ),
 )
 
@@ -141,6 +146,13 @@ class WrongCount(FieldPattern):
         """See `FieldPattern.read`."""
         found = super().read(data, at)
         return None if found is None else (pack_int32((found[1] - at - 4) // 2), at + 4)
+
+
+WIDE_CARD_PATTERN: Final = rb"\0%s\0%s" % (CARD_PATTERN[:8], CARD_PATTERN[8:])
+
+
+def _narrow(data: bytes) -> bytes:
+    return data.replace(b"\0", b"")
 
 
 COUNT_FIELD: Final = FieldPattern(
@@ -234,6 +246,18 @@ SEVENHALF: Final = ProtocolLayout(
         ),
         RoomDialect("does not say how many cards there are", {"count": MissingCount()}),
         RoomDialect("states another number of cards than it lists", {"count": WrongCount()}, section="5.1"),
+        RoomDialect(
+            WIDE_CHARACTERS,
+            {
+                "space": WIDE_SPACE,
+                "card": FieldPattern((b"\0", CARD_PATTERN[:8], b"\0", CARD_PATTERN[8:]), normalize=_narrow),
+                "cards": FieldPattern(
+                    (rb"(?:%s)*(?=\0? )" % WIDE_CARD_PATTERN,),
+                    partial=rb"(?:%s)*(?:\0(?:[1-7scr]\0?)?)?" % WIDE_CARD_PATTERN,
+                    normalize=_narrow,
+                ),
+            },
+        ),
         RoomDialect("puts something between its cards", {"cards": _cards(rb"[ ,]+", rb" \d[\d.,]")}),
     ),
 )
