@@ -18,11 +18,17 @@ from croupier.conformance.parallel import MAX_SLOWDOWN
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
-from croupier.conformance.servers.experiments import Experiments
+from croupier.conformance.servers.experiments import ENDS_AT_REFUSALS, Experiments
 from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import client_messages, describe_failure, has_refused, shown_dialogue
+from croupier.conformance.servers.verdicts import (
+    client_messages,
+    describe_failure,
+    has_refused,
+    is_fatal,
+    shown_dialogue,
+)
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
@@ -225,7 +231,21 @@ class HouseBench(Bench):
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """See `Bench.explain`: by experiments, if the server answers anything."""
         attempt = await self._experiment(case, attempt)
+        failure = attempt.failure
+        if failure is not None and failure.cause is None and attempt.is_close and self._owes_refusal(attempt.dialogue):
+            return attempt.blamed(failure.clause, ENDS_AT_REFUSALS)
         return attempt.explained_if_silent(MUTE_CAUSE, has_answered=self._conversations.timeout.has_answered)
+
+    def _owes_refusal(self, dialogue: Sequence[DialogueLine]) -> bool:
+        """Whether the last message of the client is readable, and has to be refused: then the conversation goes on."""
+        last = max((at for at, line in enumerate(dialogue) if line.side == CLIENT), default=None)
+        if last is None or is_fatal(dialogue[last].message):
+            return False
+        due = self._conversations.new_conversation().replay(dialogue[: last + 1]).referee.pending
+        if due is None:
+            return False
+        allowed = due.messages or [line.message for line in dialogue[last:] if due.has_kind_of(line.message)]
+        return bool(allowed) and all(map(self._test_data.is_refusal, allowed))
 
     async def _experiment(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
