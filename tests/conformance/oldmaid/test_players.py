@@ -222,6 +222,11 @@ def test_a_player_may_wait_for_the_call_of_its_right_neighbour() -> None:
     assert result.outcome is Outcome.PASS
 
 
+def test_every_case_can_be_played_in_the_dialect_njaal() -> None:
+    results = run(partial(our_player, dialect="njaal"), "oldmaid/1.4", "oldmaid/3", dialect="njaal", timeout=8.0)
+    assert {result.outcome for result in results} == {Outcome.PASS}
+
+
 def test_the_list_of_players_is_in_the_form_of_the_dialect() -> None:
     reads_an_array = partial(waits_for_both_neighbours, list_type=list)
     results = run(reads_an_array, "oldmaid/4.7/first", "oldmaid/10.2/njaal-list", dialect="njaal")

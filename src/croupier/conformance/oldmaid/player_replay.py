@@ -58,6 +58,7 @@ PLAYER_NAME: Final = "me"
 
 CALLS_PATTERN: Final = re.compile(r"(\w+) ([\d.]+):(\d+)")
 LISTED_ADDRESS_PATTERN: Final = re.compile(rb'\["(::ffff:)?([\d.]+)", (\d+)\]')
+LIST_PATTERN: Final = re.compile(rb'(?<="players": )(?:\{[^{}]*\}|\[.*\](?=\}))')
 PROGRAM_HOST: Final = "192.0.2.10"
 UNUSED_ADDRESS: Final[Address] = ("127.0.0.1", 1)
 """An address at which nobody listens."""
@@ -443,8 +444,8 @@ class PlayerReplay:
 
     def _with_real_names(self, data: bytes) -> bytes:
         """Return data with the real addresses, the nick of the program, and the list in the form of the dialect."""
-        if self._endpoints.dialect == "njaal" and b'"players"' in data:
-            data = _with_other_list(data)
+        if self._endpoints.dialect == "njaal":
+            data = LIST_PATTERN.sub(_other_form, data)
 
         def real(match: re.Match[bytes]) -> bytes:
             prefix, host, port = (part.decode() for part in match.groups(default=b""))
@@ -552,7 +553,7 @@ def cases() -> Sequence[PlayerCase]:
 
 
 def _lists_players(entry: ReplayLine) -> bool:
-    return entry.kind == ">" and any(isinstance(value, dict) and "players" in value for value in entry.values)
+    return entry.kind == ">" and LIST_PATTERN.search(entry.data) is not None
 
 
 def _seats_from_right(listed: ReplayLine | None) -> Sequence[tuple[Address, str]]:
@@ -560,22 +561,21 @@ def _seats_from_right(listed: ReplayLine | None) -> Sequence[tuple[Address, str]
 
     None if there is no list, or the program is not in it.
     """
-    found = next((value["players"] for value in listed.values if "players" in value), ()) if listed else ()
+    match = LIST_PATTERN.search(b"" if listed is None else listed.data)
+    players = json.loads(match[0]) if match else []
     seats = [
         ((host.removeprefix("::ffff:"), port), nick)
-        for (host, port), nick in (found.values() if isinstance(found, dict) else found)
+        for (host, port), nick in (players.values() if isinstance(players, dict) else players)
     ]
     own_seat = next((seat for seat, ((host, _), _) in enumerate(seats) if host == PROGRAM_HOST), None)
     return () if own_seat is None else [seats[(own_seat - 1 + at) % len(seats)] for at in range(len(seats))]
 
 
-def _with_other_list(data: bytes) -> bytes:
-    """Return a message with its list of players in the form of the other dialect."""
-    message = json.loads(data)
-    players = message["players"]
+def _other_form(listed: re.Match[bytes]) -> bytes:
+    """Return a list of players in the form of the other dialect."""
+    players = json.loads(listed[0])
     numbered = {f"player{number}": player for number, player in enumerate(players, start=1)}
-    message["players"] = [*players.values()] if isinstance(players, dict) else numbered
-    return json.dumps(message).encode() + b"\n"
+    return json.dumps([*players.values()] if isinstance(players, dict) else numbered).encode()
 
 
 def _close_connection(call: asyncio.Task[ProgramConnection | None]) -> None:
