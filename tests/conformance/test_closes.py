@@ -114,7 +114,7 @@ def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour:
         assert result.failure.clause == next((CLAUSES[part] for part in CLAUSES if part in slug), "sevenhalf-6.8")
         assert result.failure.actual == "a goodbye and the close"
         assert result.dialogue
-        owes_refusal = slug == "strt-at-card" or "from-the-client" in slug and "erro" not in slug or "no-such" in slug
+        owes_refusal = slug == "strt-at-card" or ("from-the-client" in slug and "erro" not in slug) or "no-such" in slug
         assert (result.failure.cause is ENDS_AT_REFUSALS) is owes_refusal, result.failure.cause
 
 
@@ -424,3 +424,24 @@ def test_a_house_that_is_gone_is_not_asked_for_room() -> None:
     *_, found = asyncio.run(run_cases(EndingHouse(), room, cases[::-1], effort=0.0))
     assert found.failure is not None
     assert [line.data for line in found.dialogue] == [b"HELO", b"DISC"]
+
+
+class EarlyHouse(HouseFixture):
+    """A house that takes one connection, and then none."""
+
+    has_served = False
+
+    async def converse(self, probe: ScriptedClient) -> None:
+        if self.has_served:
+            probe.connect_error = "nothing listens"
+            return
+        await super().converse(probe)
+        self.has_served = True
+
+
+def test_the_conversation_is_shown_at_which_a_house_has_ended() -> None:
+    cases = [case for case in server_cases(ROOM) if case.slug == "hang-up-in-a-game"]
+    (result,) = asyncio.run(run_cases(EarlyHouse(ROOM), ROOM, cases))
+    assert result.failure is not None
+    assert result.failure.actual == "nothing listens"
+    assert b"STRT" in [line.data for line in result.dialogue]

@@ -117,6 +117,7 @@ class HouseBench(Bench):
 
     async def attempt(self, case: HouseServerCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
+        self._conversations.last_lines = ()
         if case.judges_deals and self._conversations.deals.has_seen_enough:
             return self._conversations.deals.judge()
         if self._process is not None and self._process.leaving_cause is not None and self._needs_next_client(case):

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.parallel import CONNECT_GAP_SECONDS
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
@@ -79,12 +79,14 @@ class Conversations:
     """The conversations with one house.
 
     `accepted` are the kinds of messages that the house has not refused. `timeout` is that of an answer, where only the
-    slowest one of each conversation counts, and `deals` counts what it deals.
+    slowest one of each conversation counts, and `deals` counts what it deals. `last_lines` are those of the last
+    conversation since a case began: what the house has ended at, if it takes no more connections.
     """
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self.accepted: set[str] = set()
         self.timeout = AnswerTimeout(config.timeout, was_silent=config.was_silent)
+        self.last_lines: Sequence[DialogueLine] = ()
         self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
         source = test_data.new_referee_source
@@ -243,9 +245,10 @@ class Conversations:
             if probe.error is not None:
                 raise probe.error
             if not probe.connect_error:
+                self.last_lines = probe.conversation.lines
                 break
             if not remaining:
-                raise TargetGone(probe.connect_error)
+                raise TargetGone(probe.connect_error, self.last_lines)
             await asyncio.sleep(RECONNECT_SECONDS)
 
     def _learn(self, probe: ScriptedClient) -> None:
