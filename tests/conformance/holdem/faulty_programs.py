@@ -82,6 +82,7 @@ class FaultyApp(HoldemApp):
 
     change: ResponseTransform = staticmethod(lambda reply: reply)
     missing_route: str = ""
+    missing_status: int = 405
     document_only: bool = False
     delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
     beside: Callable[["FaultyApp", Reply], None] = staticmethod(lambda _app, _reply: None)
@@ -102,7 +103,7 @@ class FaultyApp(HoldemApp):
         asked.disconnected = request.watch_disconnect()
         asked.is_complete = True
         if self.missing_route and Reply(request.method, asked.path, 0, {}, b"").route == self.missing_route:
-            return Response(405, [(b"content-length", b"0")])
+            return Response(self.missing_status, [(b"content-length", b"0")])
         answer = super().open(asked)
         assert answer is not None
         response = await settle(answer)
@@ -124,8 +125,8 @@ class FaultyApp(HoldemApp):
 class FaultyServer:
     """A faulty server: the clauses of which one must be found broken, and what is changed.
 
-    A server with a `missing_route` answers 405 there; a `document_only` one has no extensions. Response number n takes
-    `delay(n)` seconds. `beside` changes more than the request has.
+    A server with a `missing_route` answers its `missing_status` there; a `document_only` one has no extensions.
+    Response number n takes `delay(n)` seconds. `beside` changes more than the request has.
     """
 
     clauses: frozenset[str]
@@ -137,6 +138,7 @@ class FaultyServer:
     settings: Mapping[str, Any] = field(default_factory=dict)
     authenticator: type[Authenticator] = Authenticator
     missing_route: str = ""
+    missing_status: int = 405
     document_only: bool = False
     delay: Callable[[int], float] = lambda _: 0.0
     beside: Callable[[FaultyApp, Reply], None] = lambda _app, _reply: None
@@ -157,7 +159,7 @@ async def open_faulty_server(
             epoch=0.0,
         )
         service = FaultyApp(house, faulty.authenticator(hasher=QUICK_HASHER), clock=time)
-        service.missing_route = faulty.missing_route
+        service.missing_route, service.missing_status = faulty.missing_route, faulty.missing_status
         service.document_only = faulty.document_only
         service.delay = faulty.delay
         service.beside = faulty.beside

@@ -17,7 +17,9 @@ from croupier.conformance.holdem.deviations import CaseAborted, HttpDeviation, O
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.learning import learn_settings
+from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
+from croupier.conformance.holdem.replay_tables import CLAUSES_BY_OPERATION
 from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.holdem.walk import DeviationTrace
@@ -268,12 +270,16 @@ class HoldemServerBench(Bench):
         """Return the attempt that ended with a deviation."""
         features = self._server.features
         server = self._server
+        is_lacking = features.lacks(worst)
+        if is_lacking and worst.outcome is Outcome.FAIL and worst.exchange is not None:
+            clause = CLAUSES_BY_OPERATION.get(operation_name(worst.exchange[0].target), worst.clause)
+            worst = replace(worst, clause=clause)  # whatever the case is about
         is_hspe_go = features.is_hspe_go and server.dialect == "readme"
         cause = worst.cause or likely_cause(
             worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect
         )
         attempt = make_attempt(replace(worst, cause=cause), lines, strict=self._config.strict)
-        return attempt._replace(outcome=Outcome.UNIMPLEMENTED) if features.lacks(worst) else attempt
+        return attempt._replace(outcome=Outcome.UNIMPLEMENTED) if is_lacking else attempt
 
 
 def _as_choice(deviation: HttpDeviation) -> HttpDeviation:
