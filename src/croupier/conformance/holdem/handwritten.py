@@ -51,6 +51,9 @@ MARKS: Final = '"\\<b>&'
 
 ESCAPES_HTML: Final = Cause("it escapes text for HTML, in which it is not sent")
 
+OLD_TIMER: Final = Cause("it does not stop the timer of a turn when the player acts", clause="holdem-4.15")
+"""The cause of a turn that ends when an earlier one of the same player would have ended."""
+
 CONCURRENT_REQUESTS: Final = 8
 """How many requests of which only one may succeed are sent at once."""
 
@@ -171,8 +174,7 @@ async def player_times_out(context: HoldemContext) -> None:
     if not loser:
         context.add_deviation("holdem-5.10", "the turn of ann or bob", "that of no player")
         raise CaseAborted
-    if context.timeout is not None and left > context.timeout:
-        raise NotReached(f"the turn ends after {left:.1f} s; a case may take {context.timeout:g} s")
+    _require_time(context, left)
     expired_id = game_state.turn.player_id
     await asyncio.sleep(left * EARLY_LOOK_FRACTION)
     before = await context.get_game(NOBODY, game)
@@ -219,8 +221,7 @@ async def next_turn_is_whole(context: HoldemContext) -> None:
     expires_at = parse_expiry(expiring.expiry)
     if whole is None or expires_at is None or not expiring.player_id:
         raise NotReached("no turn has a time at which it ends")
-    if context.timeout is not None and whole > context.timeout:
-        raise NotReached(f"the turn ends after {whole:.1f} s; a case may take {context.timeout:g} s")
+    _require_time(context, whole)
     await asyncio.sleep(whole)
     following = (await context.get_game(NOBODY, game)).turn
     clock = asyncio.get_running_loop().time
@@ -235,6 +236,37 @@ async def next_turn_is_whole(context: HoldemContext) -> None:
         context.add_deviation(
             "holdem-4.16", f"a turn of {whole:.1f} s after the one that has expired", f"one of {given:.1f} s"
         )
+
+
+@HANDWRITTEN_CASES.add("4.15", "after-a-turn-in-time", beside=True)
+async def answered_turn_ends_no_later_one(context: HoldemContext) -> None:
+    """The time of a turn in which a player has acted does not end a later turn of the same player."""
+    game, first = await context.seat_and_find_turn("ann", "bob")
+    response = await context.read_game(NOBODY, game)
+    whole = seconds_left(context.require_game(response).turn.expiry, server_time(response)) or TURN_SECONDS
+    _require_time(context, whole + CLOCK_ERROR_SECONDS)
+    clock = asyncio.get_running_loop().time
+    latest = clock() + whole + CLOCK_ERROR_SECONDS
+    await context.act(first, game, bet(context.first_call))
+    await asyncio.sleep(whole / 2)
+    began = clock()
+    for _ in range(2):  # the other player checks before the flop and after it
+        if role := context.role_to_act(await context.get_game(NOBODY, game)):
+            await context.act(role, game, bet(0))
+    if context.role_to_act(await context.get_game(NOBODY, game)) != first:
+        raise NotReached("the first player to act is not the last one after the flop")
+    await asyncio.sleep(latest - clock())
+    after = context.role_to_act(await context.get_game(NOBODY, game))
+    elapsed = clock() - began
+    if after != first and elapsed < whole - CLOCK_ERROR_SECONDS:
+        found, due = f"that of {after or 'no player'} after {elapsed:.1f} s", f"the turn of {first} for {whole:.1f} s"
+        context.add_deviation("holdem-4.15", f"{due}, until its expiry", found, cause=OLD_TIMER)
+
+
+def _require_time(context: HoldemContext, seconds: float) -> None:
+    """Raise NotReached if a turn takes longer than a case may."""
+    if context.timeout is not None and seconds > context.timeout:
+        raise NotReached(f"the turn ends after {seconds:.1f} s; a case may take {context.timeout:g} s")
 
 
 # Tables.
