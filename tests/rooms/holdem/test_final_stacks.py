@@ -71,6 +71,15 @@ def test_odd_chips_of_the_wrong_winner_are_found_beside_a_side_pot() -> None:
     assert (result.clause, violation.clause) == ("holdem-6.12", "holdem-6.15")
 
 
+def test_odd_chips_of_the_wrong_winner_are_found_without_the_board() -> None:
+    actions: list[ObservedAction] = [("bet", 3, 41), ("bet", 0, 41), ("bet", 1, 31), ("fold", 2, 0)]
+    result = FinalStacks(observed_hand("", (41, 41, 1000, 41), actions))
+    assert result.check({"button": 71, "small": 72, "big": 980, "first": 0}) is None
+    violation = result.check({"button": 72, "small": 71, "big": 980, "first": 0})
+    assert violation is not None
+    assert violation.clause == "holdem-6.15"
+
+
 def test_a_wrong_winner_is_described_with_the_cards() -> None:
     violation = FinalStacks(checked_down(QUEENS_BOARD)).check(stacks_with(140, 0, 0))
     assert violation is not None

@@ -97,8 +97,9 @@ class FinalStacks:
         )
 
     def _has_moved_odd_chips(self, found: Mapping[Guid, int]) -> bool:
-        """Whether a pot is shared, and only as few chips as its odd ones are with other players than they should be."""
-        return _is_shared(self._observed) and any(
+        """Whether a pot is or may be shared, and only as few chips as its odd ones are with other players than due."""
+        is_known = self._observed.hand.over and self._observed.has_all_holes
+        return (_is_shared(self._observed) or not is_known) and any(
             all(abs(found.get(player, 0) - chips) < len(end) for player, chips in end.items()) for end in self._possible
         )
 
