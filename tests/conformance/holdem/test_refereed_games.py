@@ -87,3 +87,13 @@ def test_nothing_is_followed_if_it_is_disabled() -> None:
     case = Case(is_enabled=False)
     assert not case.games.needs_look(case.game)
     assert case.clauses(with_states(case.view(), "folded", "folded")) == []
+
+
+def test_a_game_that_shows_a_player_who_waits_is_still_followed() -> None:
+    case = Case()
+    assert case.clauses() == []
+    case.games.join(JoinedSeat("cat", case.game, "waiting"))
+    game = case.view()
+    waiting = structs.replace(game.table[0], player_id="waiting", state="folded", bet_so_far=0, small_blind=False)
+    assert case.clauses(structs.replace(game, table=[*game.table, waiting])) == ["holdem-5.20"]
+    assert case.games.follows(case.game)

@@ -350,6 +350,108 @@ def test_a_folded_short_call_is_found_after_the_next_act(raised: int, last: tupl
     assert [violation.clause for violation in session.found] == ["holdem-4.10"]
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_hand_that_ends_before_all_have_acted_breaks_the_rule_about_rounds(players: int) -> None:
+    session = RefereeSession(players)
+    if players > 2:
+        session.act("ann", ACTION_FOLD)  # all three are dealt in from here on
+    first, *others = [session.turn(), *(user for user in session.users if user != session.turn())]
+    session.fixture.request(Act(first, session.game, session.guid(first), ACTION_BET, 500))
+    session.report_act(first, ACTION_BET, 500, 201)
+    for _ in others:
+        user = session.turn()
+        session.fixture.request(Act(user, session.game, session.guid(user), ACTION_FOLD, 0))
+    session.look()
+    assert [(violation.clause, violation.found) for violation in session.found] == [
+        ("holdem-6.7", "the end of the hand")
+    ]
+
+
+def with_wrong_total(game: Game, chips: int) -> Game:
+    return structs.replace(game, turn=structs.replace(game.turn, bet_to_player=chips))
+
+
+def test_what_a_wrong_total_to_match_leads_to_is_not_reported() -> None:
+    session = RefereeSession(2)
+    game = session.fixture.view(None, session.game)
+    session.see(with_wrong_total(game, 15))
+    session.see(structs.replace(game, table=[structs.replace(one, wealth=one.wealth - 5) for one in game.table]))
+    assert session.clauses == {"holdem-5.10"}
+    assert session.referee.is_lost
+
+
+def test_a_wrong_total_to_match_is_not_taken_for_the_end_of_a_hand_by_folds() -> None:
+    session = RefereeSession(3)
+    acts = [("ann", ACTION_BET, 9950), ("bob", ACTION_BET, 9940), ("bob", ACTION_BET, 0), ("ann", ACTION_FOLD, 0)]
+    acts += [("bob", ACTION_BET, 100), ("cat", ACTION_FOLD, 0), ("ann", ACTION_FOLD, 0)]  # with 20 chips left
+    for user, action, chips in acts:
+        session.act(user, action, chips)
+    for user, chips in (("cat", 41), ("ann", 10)):
+        session.fixture.request(Act(user, session.game, session.guid(user), ACTION_BET, chips))
+        session.report_act(user, ACTION_BET, chips, 201)
+    session.see(with_wrong_total(session.fixture.view(None, session.game), 20))
+    assert session.clauses == {"holdem-5.10"}
+
+
+def with_button_moved_on(game: Game, places: int) -> Game:
+    """Return the first game of a hand with the blinds and the turn at other players."""
+    for _ in range(places):
+        before = dict(zip((one.player_id for one in game.table), (game.table[-1], *game.table), strict=False))
+        table = [
+            structs.replace(
+                one,
+                wealth=one.wealth + one.bet_so_far - before[one.player_id].bet_so_far,
+                bet_so_far=before[one.player_id].bet_so_far,
+                small_blind=before[one.player_id].small_blind,
+            )
+            for one in game.table
+        ]
+        player = next(one for one in table if before[one.player_id].player_id == game.turn.player_id)
+        turn = structs.replace(game.turn, player_id=player.player_id, bet_so_far=player.bet_so_far)
+        pot = structs.replace(game.pots[0], players=tuple(one.player_id for one in table if one.bet_so_far))
+        game = structs.replace(game, table=table, turn=turn, pots=[pot])
+    return game
+
+
+@pytest.mark.parametrize("places", [0, 1, 2])
+@pytest.mark.parametrize(("sees_flop", "clause"), [(False, "holdem-6.4"), (True, "holdem-6.2")])
+def test_the_button_moves_on_when_somebody_has_joined(places: int, clause: str, *, sees_flop: bool) -> None:
+    session = RefereeSession(3)  # cat has joined while ann and bob play
+    for user, chips in (("ann", 10), ("bob", 0), ("bob", 0))[: 3 * sees_flop]:
+        session.act(user, ACTION_BET, chips)
+    session.fixture.request(Act("ann", session.game, session.guid("ann"), ACTION_FOLD, 0))
+    session.report_act("ann", ACTION_FOLD, 0, 201)
+    session.see(with_button_moved_on(session.fixture.view(None, session.game), places))
+    assert session.clauses == ({clause} if places else set())
+
+
+@pytest.mark.parametrize(("places", "clauses"), [(0, set()), (1, set()), (2, {"holdem-6.2"})])
+def test_no_player_posts_the_small_blind_twice_when_somebody_has_left(places: int, clauses: set[str]) -> None:
+    session = RefereeSession(4)
+    session.act("ann", ACTION_FOLD)  # all are dealt in from here on: bob has the button, cat the small blind
+    session.fixture.leave("bob", session.game)
+    session.report("bob", Leave("bob", session.game, session.guid("bob")), 200)
+    session.look()
+    for user in ("ann", "cat"):
+        session.fixture.request(Act(user, session.game, session.guid(user), ACTION_FOLD, 0))
+        session.report_act(user, ACTION_FOLD, 0, 201)
+    session.see(with_button_moved_on(session.fixture.view(None, session.game), places))
+    assert session.clauses == clauses
+
+
+def test_a_turn_after_the_last_decision_is_a_violation() -> None:
+    session = RefereeSession(2)
+    session.act("ann", ACTION_BET, 9990)
+    game = session.fixture.view(None, session.game)
+    session.report_act("bob", ACTION_BET, 9980, 201)
+    table = [structs.replace(one, wealth=0, bet_so_far=0) for one in game.table]
+    pots = [structs.replace(game.pots[0], size=20_000)]
+    session.see(structs.replace(game, table=table, pots=pots, cards=Cards((), ("AS", "2H", "3H"))))
+    (violation,) = session.found
+    assert violation.clause == "holdem-6.14"
+    assert violation.found == f"the turn of {session.guid('bob')}"
+
+
 def test_wrong_blinds_are_described() -> None:
     session = RefereeSession(2)
     game = session.fixture.view(None, session.game)

@@ -6,10 +6,13 @@ from typing import Final
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.core.errors import Violation
 from croupier.http.wire import ReceivedResponse, SentRequest, path_segments
-from croupier.rooms.holdem.referee import Referee
+from croupier.rooms.holdem.referee import NEWCOMERS_CLAUSE, Referee
 from croupier.rooms.holdem.wire import Act, Game, Guid, Join, Leave, RequestRefused, parse_act
 
 MIN_PLAYERS: Final = 2
+
+OUT_OF_TURN: Final = 403
+"""The status of an act out of turn (4.13)."""
 
 STATE_CLAUSE: Final = "holdem-5.9"
 """The clause of the states of players, which a server may compute from whose turn it believes to be next."""
@@ -61,7 +64,8 @@ class RefereedGames:
         """Note what a request has changed, and whether it was refused."""
         match request.method, path_segments(request.path):
             case "POST", ["games", game, "players", player, "acts"] if response.status >= 300:
-                self._refused.add(game)
+                if not self._is_refused_turn(game, player, response.status):
+                    self._refused.add(game)
                 self._note_refused_act(game, player, request.body, response.status)
             case _, ["games", game, *_] if request.method != "GET" and response.status >= 300:
                 self._refused.add(game)
@@ -91,9 +95,15 @@ class RefereedGames:
             return found
         else:
             self.doubtful = ""
-        if found or not is_readable or referee.is_lost:
+        is_right = all(violation.clause == NEWCOMERS_CLAUSE for violation in found)
+        if not is_right or not is_readable or referee.is_lost:
             self.forget(game.game_id)
         return found if is_certain else ()
+
+    def _is_refused_turn(self, game: Guid, player: Guid, status: int) -> bool:
+        """Whether an act was refused as out of turn, although it is the turn of this player: it has changed nothing."""
+        referee = self._referees.get(game)
+        return status == OUT_OF_TURN and referee is not None and referee.player_to_act() == player
 
     def _note_refused_act(self, game: Guid, player: Guid, body: bytes, status: int) -> None:
         """Report an act out of turn to the referee, which may see later that it has folded the hand after all."""

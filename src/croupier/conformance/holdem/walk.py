@@ -45,7 +45,8 @@ class DeviationTrace(NamedTuple):
 class Walk:
     """One walk in a game of its own: random steps, or the steps of `script`.
 
-    The game is read after each step; a hasty walk reads it only where the rules do not say who acts next.
+    The game is read after each step; a hasty walk reads it only after all-ins, and where the rules do not say who acts
+    next.
     """
 
     def __init__(
@@ -233,13 +234,14 @@ class Walk:
     async def _act(self, role: str, action: int, chips: int, *, looks: bool) -> None:
         context = self.context
         player = context.player_id(role, self._game)
+        is_all_in = chips >= self._options_to_act()[1]
         response = await context.act(role, self._game, bet(chips) if action == ACTION_BET else FOLD)
         if response.status >= 300:
             await self._look()  # a wrong turn shows here, if the last look was left out
         self._report(player, Act(role, self._game, player, action, chips), response.status)
         if 200 <= response.status < 300 and response.status != 201:
             context.add_status_deviation("holdem-4.1", 201, response)
-        if not self._is_hasty or self._referee.player_to_act() is None:
+        if not self._is_hasty or is_all_in or self._referee.player_to_act() is None:
             await self._look()
         if looks:
             await self._look(role)

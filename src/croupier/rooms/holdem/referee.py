@@ -107,9 +107,10 @@ class Referee:
         self._waiting: set[Guid] = set()  # players who joined and have not been displayed since
         self._has_unseen_change = False  # whether a player has acted or left while an unobserved hand may have begun
         self._unfollowed: Game | None = None  # the latest game displayed of a hand with such a change
-        self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
+        self._previous_hand: ObservedHand | None = None  # the last hand, unless another one may have followed
         self._unseen_bets: list[tuple[int, str]] = []  # places of valid bets since the last right game, with clauses
         self._refused_seats: set[Seat] = set()  # seats of this hand whose act out of turn was refused
+        self._has_wrong_total = False  # whether a wrong total to match was displayed in this hand
 
     @property
     def seated_players(self) -> frozenset[Guid]:
@@ -127,8 +128,12 @@ class Referee:
         return () if self.game is None or self.player_to_act() is None else self.game.hand.legal
 
     def on(self, event: Observation[TableMessage], now: float = 0.0) -> Sequence[Verdict]:  # noqa: ARG002 -- it has no deadline
-        """Check an event, and return the violations of the server that it shows."""
+        """Check an event, and return the violations of the server that it shows.
+
+        A server that has displayed a wrong total to match judges the next bets by it: what follows is not reported.
+        """
         violations: Sequence[Violation] = ()
+        had_wrong_total = self._has_wrong_total
         match event:
             case Sent(_, str(viewer), Game() as game):
                 violations = self._on_view(game, viewer)
@@ -138,6 +143,8 @@ class Referee:
                 self._pending_requests[player].append(request)
             case _:
                 pass
+        if had_wrong_total and self.is_lost:
+            return []
         return [Verdict(HOUSE, violation) for violation in violations]
 
     def on_exchange(self, player: Guid, request: HoldemRequest, status: int) -> Sequence[Violation]:
@@ -167,8 +174,8 @@ class Referee:
         """Note a player who has sat down: they play from the next hand on (holdem-3.5)."""
         self._chips[player] = self._stack
         self._waiting.add(player)
-        self._previous_hand = None
         if self.game is None or self.game.is_over():
+            self._previous_hand = None
             self._newcomers.add(player)
 
     def _on_leave(self, player: Guid) -> None:
@@ -181,9 +188,8 @@ class Referee:
         self._chips.pop(player, None)
         self._newcomers.discard(player)
         self._waiting.discard(player)
-        self._previous_hand = None
         if observed is None or observed.is_over():
-            self._has_unseen_change, self._unfollowed = True, None
+            self._has_unseen_change, self._unfollowed, self._previous_hand = True, None, None
         if observed is not None and seat is not None:
             observed.left_players.add(player)
             if not observed.is_over() and not observed.hand.folded[seat]:
@@ -262,7 +268,7 @@ class Referee:
             and not self._may_be_of_missed_hand(self.game, board)
             and (violation := follow_board(self.game, board, self.clause_counts))
         ):
-            yield violation
+            yield self._find_early_end(self.game, game) or violation
             return
         if self.game is None or self.game.is_over():
             yield from self._check_between_hands(game)
@@ -279,11 +285,12 @@ class Referee:
     def _check_running_hand(self, observed: ObservedHand, game: Game) -> Sequence[Violation]:
         """Check a game that is displayed while a hand runs."""
         violations = [*compare(observed, game, self._cause_clause, self.clause_counts)]
+        self._has_wrong_total = self._has_wrong_total or any(one.about == "bet_to_player" for one in violations)
         wrong = [violation for violation in violations if violation.clause != NEWCOMERS_CLAUSE]
         if not wrong:
             self._unseen_bets.clear()
-        elif folded := self._find_wrong_folds(observed, game, wrong[0]):
-            return [folded]
+        elif found := self._find_wrong_folds(observed, game, wrong[0]) or self._find_early_end(observed, game):
+            return [found]
         return violations
 
     def _find_wrong_folds(self, observed: ObservedHand, game: Game, found: Violation) -> Violation | None:
@@ -296,11 +303,36 @@ class Referee:
             folded = observed.with_folds([place for place, own in self._unseen_bets if own == clause])
             if folded is not None and self._is_right(folded, game):
                 return found.replace(clause=clause)
-        for seat in self._refused_seats:
+        is_turn = observed.is_over() or isinstance(observed.hand.turn, int)
+        for seat in self._refused_seats if is_turn else ():
             folded = observed.with_fold_of(seat)
             if folded is not None and self._is_right(folded, game):
                 return Violation("holdem-4.13", "a fold by an act out of turn that was refused", "no change by it")
         return None
+
+    def _find_early_end(self, observed: ObservedHand, game: Game) -> Violation | None:
+        """Return the violation if the pots have been paid out after a bet, although there is more betting to come.
+
+        The players have all their chips then, and the pots hold less than before the bets that no right game has shown,
+        or only the blinds of another hand.
+        """
+        hand, players = observed.hand, observed.players
+        unseen = sum(observed.actions[place][2] for place, _ in self._unseen_bets)
+        if not self._unseen_bets or observed.is_over():
+            return None
+        small_blinds = {player.player_id for player in game.table if player.small_blind}
+        is_other_hand = bool(small_blinds) and players[hand.small_blind] not in small_blinds
+        is_paid_out = sum(pot.size for pot in game.pots) < sum(hand.paid) - unseen + is_other_hand
+        present = [seat for seat, player in enumerate(players) if player not in observed.left_players]
+        shown = self._shown_chips(game)
+        total = sum(shown.get(players[seat], 0) for seat in present)
+        if not is_paid_out or total != sum(hand.paid) + sum(hand.stacks[seat] for seat in present):
+            return None
+        player = self.player_to_act()
+        allowed = (
+            "the next cards: the round is over" if player is None else f"the turn of {player}: the round is not over"
+        )
+        return Violation("holdem-6.7", "the end of the hand", allowed)
 
     def _has_ignored_fold(self, observed: ObservedHand, game: Game) -> bool:
         """Whether the hand goes on as if its last action, a fold, were a check."""
@@ -314,6 +346,8 @@ class Referee:
         if not observed.is_over():
             found = compare(observed, game, self._cause_clause, Counter())
             return all(violation.clause == NEWCOMERS_CLAUSE for violation in found)
+        if any(player.bet_so_far > self._most_forced for player in game.table):  # it is no hand that has just begun
+            return False
         final_stacks, shown = FinalStacks(observed), self._shown_chips(game)
         return final_stacks.allow({player: shown.get(player, 0) for player in final_stacks.players})
 
@@ -321,6 +355,11 @@ class Referee:
 
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
         """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
+        is_same_hand = bool(game.cards.board) and not self._has_unseen_change
+        if self.game is not None and self.game.is_decided() and game.turn.player_id and is_same_hand:
+            found, allowed = f"the turn of {game.turn.player_id}", "the end of the hand: nobody can bet against another"
+            yield Violation("holdem-6.14", found, allowed)
+            return
         final_stacks = self._finish_hand()
         if len(self._broke_by_ante(game)) > 1:  # nobody knows what each of them has paid
             self.is_lost = True
@@ -459,7 +498,6 @@ class Referee:
             if player in shown:
                 yield Violation("holdem-3.13", f"{player} at the table without chips", "only players with chips")
             self._chips.pop(player, None)
-            self._previous_hand = None
 
     def _begin_hand(self, game: Game) -> Iterator[Violation]:
         """Check the first displayed game of a hand, and start to follow the hand."""
@@ -505,6 +543,7 @@ class Referee:
         self.game = self._dealt_hand(table, table[blinds[0]])
         self._unseen_bets.clear()
         self._refused_seats.clear()
+        self._has_wrong_total = False
         self._cause_clause = "holdem-6.3"
         if game.cards.board:
             self.is_lost = True
@@ -549,13 +588,30 @@ class Referee:
         return [seat for seat, pair in enumerate(pairs) if pair == blinds] if len(bets) > 2 else ()
 
     def _check_button(self) -> Iterator[Violation]:
-        """Check that the button has moved to the next player, if the players are the same as in the last hand."""
+        """Check that the button has moved to the next player, if all players of the last hand are still there.
+
+        It may move on by one more if otherwise the last big blind would post it again (holdem-6.2). Where players have
+        left, the seat that it moves to may be empty, but a player of more than two does not post the small blind twice.
+        After a hand of two without a flop the button may also have been at the big blind (holdem-6.4).
+        """
         observed, last = self.game, self._previous_hand
         self._previous_hand = observed
-        if observed is None or last is None or last.players != observed.players:
+        if observed is None or last is None:
             return
-        self.clause_counts["holdem-6.2"] += 1
-        button, due = (observed.players[seat] for seat in (observed.button, (last.button + 1) % len(observed.players)))
-        if button != due:
-            what = "the button" if len(observed.players) > 2 else "the button and the small blind"
-            yield Violation("holdem-6.2", f"{what} of {button}", f"{what} of {due}, the next player")
+        players, seats = observed.players, len(observed.players)
+        if {*last.players} <= {*players} and not last.left_players:
+            self.clause_counts["holdem-6.2"] += 1
+            due = (players.index(last.players[last.button]) + 1) % seats
+            big_blind = players[(due + (2 if seats > 2 else 1)) % seats]
+            may_move_on = big_blind == last.players[last.hand.blinds[1][0]]
+            if observed.button not in {due, (due + may_move_on) % seats}:
+                is_doubtful = len(last.players) == 2 < seats and not last.board
+                clause = "holdem-6.4" if is_doubtful else "holdem-6.2"
+                what = "the button" if seats > 2 else "the button and the small blind"
+                found = f"{what} of {players[observed.button]}"
+                yield Violation(clause, found, f"{what} of {players[due]}, the next player")
+        elif {*players} <= {*last.players} - last.left_players and seats > 2:
+            self.clause_counts["holdem-6.2"] += 1
+            small_blind = players[observed.hand.small_blind]
+            if small_blind == last.players[last.hand.small_blind]:
+                yield Violation("holdem-6.2", f"the small blind of {small_blind} again", "that of another player")
