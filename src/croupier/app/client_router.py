@@ -37,11 +37,6 @@ class ClientRouter:
         self._idle.set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there are no clients that are not connected to the endpoint here."""
-        return not self._clients
-
     def accept(self, address: Address | None) -> AcceptedClient:
         """Make what handles a connection that has been accepted; see `Endpoint.make_connection`."""
         return AcceptedClient(self._relay, address, self._begin)
@@ -61,7 +56,7 @@ class ClientRouter:
             client.refuse(self._encode(messages))
 
     async def wait_idle(self) -> None:
-        """Wait until `is_idle`."""
+        """Wait until there are no clients that are not connected to the endpoint here."""
         await self._idle.wait()
 
     def _begin(self, client: AcceptedClient) -> None:
@@ -86,7 +81,7 @@ class ClientRouter:
     def _end(self, client: AcceptedClient, host: str) -> None:
         self._counts.remove(host)
         self._clients.discard(client)
-        if self.is_idle:
+        if not self._clients:
             self._idle.set()
 
     def _encode(self, messages: Sequence[Any]) -> bytes:
