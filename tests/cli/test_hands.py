@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from shutil import copyfile
 
@@ -59,6 +60,8 @@ def test_a_hand_is_shown_with_all_cards_in_every_format(played: tuple[Path, str]
     assert state.stacks == [*hand.stacks] or sorted(state.stacks) == sorted(hand.stacks)
     ohh = json.loads(croupier("hands", "show", f"{game}/2", "--format", "ohh", "--store", store).stdout)["ohh"]
     assert [player["name"] for player in ohh["players"]]
+    newest = json.loads(croupier("hands", "list", "--json", "--store", store).stdout.splitlines()[0])
+    assert datetime.fromisoformat(ohh["start_date_utc"]).timestamp() == int(newest["time"])
     stored_hand = json.loads(croupier("hands", "show", f"{game}/2", "--format", "jsonl", "--store", store).stdout)
     assert (stored_hand["table"], stored_hand["number"]) == (game, 2)
 

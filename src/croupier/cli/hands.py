@@ -204,7 +204,8 @@ def _format_hand(stored: "StoredHand", export_format: HandFormat) -> str:
     hand = FinishedHand.from_json(stored.record.encode()).hand
     if export_format == "phh":
         return to_phh(hand, players=stored.players, table=stored.table, number=stored.number)
-    history = to_ohh(hand, players=stored.players, table=stored.table, number=stored.number)
+    ended_at = datetime.fromtimestamp(stored.time, UTC)  # the start is not recorded, and the format requires one
+    history = to_ohh(hand, players=stored.players, table=stored.table, number=stored.number, started_at=ended_at)
     return f"{history.decode()}\n"
 
 
