@@ -13,6 +13,7 @@ from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.schema import parse_expiry, parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from croupier.http.wire import ReceivedResponse
+from croupier.rooms.holdem.observed.state_reader import BLANK_TURN
 from tests.rooms.holdem.house_fixture import duel
 
 
@@ -126,6 +127,19 @@ def test_dialect_hspe_go_has_last_winners_and_null() -> None:
     assert {error.clause for error in parse_game(encode(game_object), "hspe-go").errors} == {"holdem-7.6", "holdem-7.7"}
     game_object["cards"]["hole"] = None
     assert parse_game(encode({**game_object, "last_winners": []}), "hspe-go").errors == []
+
+
+@pytest.mark.parametrize("is_running", [False, True], ids=["no hand", "a hand"])
+def test_null_may_stand_for_no_pots_and_winners_in_the_dialect_hspe_go_alone(is_running: bool) -> None:
+    game_object = decode(encode(game(None)))
+    game_object["cards"]["hole"] = None
+    game_object |= {"pots": None, "last_winners": None}
+    if not is_running:
+        game_object["turn"] = decode(encode(BLANK_TURN))
+    parsed = parse_game(encode(game_object), "hspe-go")
+    assert [error.clause for error in parsed.errors] == (["holdem-5.15"] if is_running else [])
+    assert (parsed.games[0].pots, parsed.games[0].last_winners) == ([], [])
+    assert "holdem-5.3" in {error.clause for error in parse_game(encode(game_object), "readme").errors}
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -45,6 +45,10 @@ class ParsedGames(NamedTuple):
     errors: Sequence[HttpDeviation]
 
 
+NULL_ARRAYS: Final = ("pots", "last_winners")
+"""The keys of a Game that may be null in the dialect hspe-go instead of an empty array."""
+
+
 def parse_game(body: bytes, dialect: Dialect) -> ParsedGames:
     """Parse a body with one Game. If it cannot be read, `games` is empty and the last error says why."""
     return _parse(body, dialect, is_list=False)
@@ -81,6 +85,8 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[HttpDeviation]:
     if not isinstance(found, dict):
         yield deviation("holdem-5.2", "a Game", _short(found))
         return
+    if dialect == "hspe-go":
+        found = {**found, **{key: [] for key in NULL_ARRAYS if key in found and found[key] is None}}
     extra_keys = {"last_winners"} if dialect == "hspe-go" else set()
     yield from _object_errors(found, "holdem-5.3", extra_keys, nobody="turn")
     if extra_keys and not isinstance(found.get("last_winners"), list):
@@ -96,8 +102,8 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[HttpDeviation]:
     pots = _items(found.get("pots"))
     for pot in pots:
         yield from _object_errors(pot, "holdem-5.13")
-    if isinstance(found.get("pots"), list) and not pots:
-        runs = isinstance(turn, dict) and turn.get("playerID")
+    runs = isinstance(turn, dict) and turn.get("playerID")
+    if isinstance(found.get("pots"), list) and not pots and (runs or dialect == "readme"):
         yield deviation("holdem-5.15" if runs else "holdem-5.16", "one pot at least", "no pots")
 
 
