@@ -16,7 +16,7 @@ from croupier.conformance.holdem.server_bench import HoldemServerBench
 from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.suite import Config
+from croupier.conformance.suite import Config, TargetGone
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.stakes import Stakes
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server, status
@@ -131,6 +131,27 @@ def test_a_server_that_answers_each_late_player_as_one_who_waits_has_no_fewer_se
     settings, results = check(select(ALL, "holdem/3.5"), wrong)
     assert settings.seats == 10
     assert results["3.5/joining-in-mid-hand"].outcome is Outcome.FAIL
+
+
+def test_what_was_not_learned_of_a_server_that_had_gone_is_learned_when_it_runs_again() -> None:
+    case = next(case for case in ALL if case.needs_luck)
+
+    async def main() -> tuple[TableSettings | None, TableSettings | None]:
+        bench = HoldemServerBench(Config())
+        async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as listening:
+            await bench.open(listening.sockets[0].getsockname()[:2])
+        with pytest.raises(TargetGone):
+            await bench.attempt(case, 0)
+        at_first = bench.learned
+        async with open_faulty_server(right_server(stack=300), dialect="readme") as service:
+            await bench.open(service.address)
+            await bench.attempt(case, 0)
+        return at_first, bench.learned
+
+    at_first, learned = asyncio.run(main())
+    assert at_first is None
+    assert learned is not None
+    assert learned.stack == 300
 
 
 def test_what_a_walk_needs_is_learned_before_it_alone_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,10 @@ MAX_PAUSE_SECONDS: Final = 5.0
 
 
 async def learn_settings(server: ServerUnderTest) -> None:
-    """Learn the settings of the tables, and whether games can be opened, so that games can run side by side."""
+    """Learn the settings of the tables, and whether games can be opened, so that games can run side by side.
+
+    Raises ConnectionRefusedError if the server is gone.
+    """
     server.timeout = server.answer_timeout.for_try()
     for _ in range(MAX_LEARNING_ATTEMPTS):
         context = HoldemContext(server)
@@ -48,6 +51,8 @@ async def learn_settings(server: ServerUnderTest) -> None:
             await context.seat(*ROLES[:MIN_PLAYERS], game=game)
             with suppress(CaseAborted):
                 await _observe_first_hands(context, game, alone)
+        except ConnectionRefusedError:
+            raise
         except (CaseAborted, NotReached, OSError):
             server.can_open_games = False
         finally:

@@ -202,10 +202,13 @@ class HoldemServerBench(Bench):
     # Trying a case.
 
     async def _learn(self) -> None:
-        """Learn the settings of the tables, once."""
+        """Learn the settings of the tables, once. Raises TargetGone."""
         if not self._has_learned:
+            try:
+                await learn_settings(self._server)
+            except ConnectionRefusedError as error:  # it learns when the server runs again
+                raise TargetGone(str(error)) from None
             self._has_learned = True
-            await learn_settings(self._server)
 
     async def _attempt_walks(self, case: HoldemServerCase) -> Attempt:
         """Return the finding of the walks about a clause, or about the cards that were dealt in them.
