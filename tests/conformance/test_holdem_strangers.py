@@ -1,9 +1,11 @@
 """Hold'em with an independent server and bot: they play with our programs."""
 
+import asyncio
 import importlib
 import json
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -13,6 +15,8 @@ from typing import Any
 import pytest
 import trustme
 
+from croupier.conformance.run import Plan, check
+from croupier.rooms.holdem import ROOM
 from tests.conformance.stranger_processes import hosted, run_programs
 from tests.conformance.strangers import FOLDER, TURN
 from tests.processes import COMMAND, Serving
@@ -64,6 +68,37 @@ def test_independent_programs_play_over_tls(tmp_path: Path) -> None:
     with hosted(SERVER, f"{TURN} --tls-cert {files} --tls-key {files}") as server:
         summary = play(f"https://{server.address}", [f"--style caller --ca {trust}"], "--tls-ca", trust)
     assert (summary["hands"], summary["fault"]) == (5, None)
+
+
+READS_AN_OBJECT = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import holdem_client
+ask = holdem_client.Server.ask
+def ask_and_read_an_object(self, method, path, *rest, **options):
+    status, found = ask(self, method, path, *rest, **options)
+    if path == "/users/":
+        self.player = found["PlayerID"]
+    return status, self.player if path.endswith("/players/") else found
+holdem_client.Server.ask = ask_and_read_an_object
+holdem_client.Bot(holdem_client.parse_options()).run()
+"""
+"""A stranger that fails at the GUID of the document."""
+
+
+def test_a_bot_that_reads_only_hspe_go_is_tested_in_that_dialect() -> None:
+    program = shlex.join([sys.executable, "-S", "-c", READS_AN_OBJECT, str(FOLDER)])
+    plan = Plan(
+        room=ROOM,
+        role="client",
+        selection="holdem/4",
+        command=f"{program} --url {{url}} --user {{user}} --password {{password}}",
+    )
+    report = asyncio.run(check(plan, lambda _: None, time.time()))
+    assert report.spoken_dialect == "hspe-go"
+    failures = [result.failure for result in report.results if result.failure is not None]
+    assert failures[0].clause == "holdem-7.1"
+    assert str(failures[0].cause).startswith("it reads responses in no form but")
 
 
 def test_the_tap_finds_no_fault_between_independent_programs() -> None:

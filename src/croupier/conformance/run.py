@@ -227,13 +227,13 @@ class DialectSearch:
         )
 
     async def _speaks(self, found: Dialect, cases: Sequence[Case]) -> bool:
-        """Whether more of a sample of the cases pass in a dialect of the room than if the tester only reads it."""
+        """Whether more of a sample of the cases pass, strictly or not, in a dialect than if it is only read."""
         left = [case for case in cases if case.id not in self.results]
         simpler = left[: len(left) // 2]  # the others may take long
         sample = simpler[:: len(simpler) // SAMPLED_CASES + 1]
         spoken = await self._outcomes(found.option, sample)
         read = await self._outcomes(self.plan.given_dialect, sample, found)
-        return spoken[Outcome.PASS] > read[Outcome.PASS]
+        return sum(spoken[each] - read[each] for each in (Outcome.PASS, Outcome.NON_STRICT)) > 0
 
     async def _outcomes(self, dialect: str, cases: Sequence[Case], reading: Dialect | None = None) -> Counter[Outcome]:
         """Count what comes of cases in a dialect of the room, the default one if it is empty.

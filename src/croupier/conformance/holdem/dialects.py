@@ -129,3 +129,8 @@ HSPE_GO_DIALECT: Final[HttpDialect] = MessageDialect(
 )
 BARE_GUID_DIALECT: Final = MessageDialect("writes GUIDs without quotes", (_quote_guid,))
 STATUS_200_DIALECT: Final = MessageDialect("answers 200 where 201 is required", (_ok_to_created,))
+
+HSPE_GO_ONLY: Final[HttpDialect] = MessageDialect(
+    "reads responses in no form but that of the dialect hspe-go", option="hspe-go", section="7.1"
+)
+"""What a client departs from that knows only the published server."""

@@ -11,6 +11,7 @@ from croupier.conformance.holdem.cases import (
 )
 from croupier.conformance.holdem.client_bench import HoldemClientBench
 from croupier.conformance.holdem.deals import FAIR_DEAL
+from croupier.conformance.holdem.dialects import HSPE_GO_ONLY
 from croupier.conformance.holdem.framing import FRAMING_CASES
 from croupier.conformance.holdem.handwritten import HANDWRITTEN_CASES
 from croupier.conformance.holdem.multi_hand import MULTI_HAND_CASES
@@ -49,4 +50,5 @@ BOTS: Final = Suite(
     UNTESTABLE,
     HoldemClientBench,
     placeholders=("url", "host", "port", "user", "password", "game"),
+    spoken_dialects=(HSPE_GO_ONLY,),
 )
