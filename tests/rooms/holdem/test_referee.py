@@ -374,7 +374,8 @@ def with_wrong_total(game: Game, chips: int) -> Game:
 def test_what_a_wrong_total_to_match_leads_to_is_not_reported() -> None:
     session = RefereeSession(2)
     game = session.fixture.view(None, session.game)
-    session.see(with_wrong_total(game, 15))
+    table = [structs.replace(one, state="called") for one in game.table]
+    session.see(structs.replace(with_wrong_total(game, 15), table=table))
     session.see(structs.replace(game, table=[structs.replace(one, wealth=one.wealth - 5) for one in game.table]))
     assert session.clauses == {"holdem-5.10"}
     assert session.referee.is_lost
@@ -439,14 +440,16 @@ def test_no_player_posts_the_small_blind_twice_when_somebody_has_left(places: in
     assert session.clauses == clauses
 
 
-def test_a_turn_after_the_last_decision_is_a_violation() -> None:
+@pytest.mark.parametrize("board", [("AS", "2H", "3H"), ("AS", "2H", "3H", "4H", "5H")])
+def test_a_turn_after_the_last_decision_is_a_violation(board: Sequence[str]) -> None:
     session = RefereeSession(2)
     session.act("ann", ACTION_BET, 9990)
     game = session.fixture.view(None, session.game)
     session.report_act("bob", ACTION_BET, 9980, 201)
     table = [structs.replace(one, wealth=0, bet_so_far=0) for one in game.table]
     pots = [structs.replace(game.pots[0], size=20_000)]
-    session.see(structs.replace(game, table=table, pots=pots, cards=Cards((), ("AS", "2H", "3H"))))
+    cards = Cards((), tuple(board[:3]), tuple(board[3:4]) or None, tuple(board[4:]) or None)
+    session.see(structs.replace(game, table=table, pots=pots, cards=cards))
     (violation,) = session.found
     assert violation.clause == "holdem-6.14"
     assert violation.found == f"the turn of {session.guid('bob')}"
