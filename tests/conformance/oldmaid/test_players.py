@@ -415,6 +415,21 @@ class UntypedWire(Wire):
         return super().feed(numbers.replace(b"false", b"0").replace(b"true", b"1"))
 
 
+class BracketCountingWire(Wire):
+    """Counts the brackets in strings, too: what has a string with an opening bracket does not end."""
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        return () if b" {[" in data else super().feed(data)
+
+
+def test_a_player_that_counts_the_brackets_in_strings_is_found() -> None:
+    player = FaultyPlayer("brackets", frozenset(), (), wire=BracketCountingWire)
+    results = run(
+        partial(play_faulty, player), "oldmaid/1.3/letters-of-the-world", "oldmaid/1.2/first-of-two", timeout=8.0
+    )
+    assert [clause for _, clause, _ in failed(results)] == ["oldmaid-1.3"]
+
+
 @pytest.mark.parametrize(("wire", "kind"), [(OneNumberTypeWire, "integral"), (UntypedWire, "untyped")])
 def test_what_many_languages_make_an_integer_may_be_read_as_one(wire: type[Wire], kind: str) -> None:
     player = FaultyPlayer(kind, frozenset(), (), wire=wire)

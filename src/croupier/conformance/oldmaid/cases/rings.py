@@ -38,6 +38,7 @@ FOREIGN_SALT: Final = 4
 """The game in which the nicks have letters of several bytes, which is also played with other nicks."""
 
 FOREIGN_NICKS: Final = ("Ægir ♠", "Нина")
+BRACKETS: Final = " {["
 
 MISSING_NEIGHBOUR_CLAUSES: Final = frozenset({"oldmaid-3.16", "oldmaid-4.7", "oldmaid-9.7"})
 """What a player that does not reach its left neighbour seems to violate: it connects to another one, or to none."""
@@ -60,10 +61,11 @@ async def _game_with_delivery(context: PlayerContext) -> None:
 
 
 async def _game_with_foreign_letters(context: PlayerContext) -> None:
-    """The nicks of the others have letters of several bytes."""
+    """The nicks of the others have letters of several bytes and brackets."""
     await share_game(context, 3, 1, salt=FOREIGN_SALT)  # what fails with usual letters, too, has another cause
     try:
-        await play_game(context, players=3, seat=1, salt=FOREIGN_SALT, nicks=FOREIGN_NICKS)
+        nicks = [nick + BRACKETS for nick in FOREIGN_NICKS]
+        await play_game(context, players=3, seat=1, salt=FOREIGN_SALT, nicks=nicks)
     except Failed as failed:
         failed.amend(clause="oldmaid-1.3")
         raise
