@@ -204,7 +204,7 @@ class PlayerReplay:
         """Wait for activity. Raises Failed on a timeout, or if the program has exited."""
         entry = self._lines_left[0]
         command = entry.wanted.get("cmd") if entry.kind == "<" else None
-        optional = command == "status"
+        optional = entry.kind == "<" and entry.is_status
         if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
             if command == "discard" and self._may_keep_pairs:
                 raise ImplementationChoice(KEEPS_PAIRS)
@@ -248,7 +248,8 @@ class PlayerReplay:
 
     def _missing_failure(self, what: str, kind: FoundKind = FoundKind.CLOSED) -> Failed:
         """Return the failure if the next expected line does not come."""
-        entry = next((one for one in self._lines_left if one.kind in {"<", "dropped"}), self._lines_left[0])
+        wanted = [one for one in self._lines_left if one.kind == "dropped" or (one.kind == "<" and not one.is_status)]
+        entry = next(iter(wanted), self._lines_left[0])
         has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
         if self._has_called_right and not has_called:
             found = f"a connection to the right neighbour, and none to the left one: {what}"

@@ -81,6 +81,11 @@ class ReplayLine(NamedTuple):
         return cast(Mapping[str, Any], value)
 
     @property
+    def is_status(self) -> bool:
+        """Whether it is a request for the status, which no player has to send."""
+        return bool(self.wanted.get("cmd") == "status")
+
+    @property
     def text(self) -> str:
         """The values to be received, for people."""
         if self.wanted.get("result") == "error":
