@@ -163,6 +163,23 @@ def test_a_client_that_waits_for_lines_is_told_so_and_the_run_ends_early(ending:
     assert {(failure.clause, failure.cause) for failure in failures} == {("kuhn-2.1", WAITS_FOR_LINE_END)}
 
 
+READS_TOO_FAR = """
+import socket, sys
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+connection.sendall(b"STRT P_1")
+if len(connection.recv(9, socket.MSG_WAITALL)) == 9:
+    connection.sendall(b"ACTN CHK")
+"""
+
+
+def test_a_client_that_waits_for_one_more_byte_does_not_wait_for_a_line_end() -> None:
+    line = shlex.join([sys.executable, "-S", "-c", READS_TOO_FAR]) + " {host} {port}"
+    cases = [case for case in client_cases(KUHN) if case.id == "kuhn/1.2/the-client-speaks-first"]
+    (result,) = asyncio.run(check_client(KUHN, line, cases=cases, timeout=0.5))
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause == WAITS_FOR_LINE_END) == ("kuhn-4.1", False)
+
+
 def test_a_program_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ProgramError, match="'/no/such/client' cannot be started"):
         tried(KUHN, "/no/such/client {host} {port}", slice(0, 3))

@@ -119,6 +119,8 @@ class HouseClientBench(Bench):
         self._experiments = asyncio.Lock()
         self._collections = 0
         self._leaves_by_chance = False
+        self._has_reacted = False
+        self._takes_any_byte: bool | None = None
         self._repeated_baselines: set[str] = set()
         plays = (each for each in client_cases(test_data) if each.kind is CaseKind.PLAY)
         self._plays = [each for each in plays if each.state in test_data.states]
@@ -149,6 +151,7 @@ class HouseClientBench(Bench):
     ) -> tuple[ClientObservation, Attempt]:
         """Try a case, and judge it. What comes of it is added to the evidence."""
         observation = await self._run(case, number, is_patient=is_patient)
+        self._has_reacted |= observation.has_reacted
         self._remember(observation, is_patient=is_patient)
         if observation.answers_before_fault:
             delays = {**case.setup.delayed_messages, **observation.answers_before_fault}
@@ -185,8 +188,11 @@ class HouseClientBench(Bench):
         return attempt._replace(failure=failure.explained(self._evidence.cause(position)))
 
     async def _waits_for_line_end(self, case: HouseClientCase) -> bool:
-        """Whether a client that has reacted to no message of the house does so if each ends with a line end."""
-        line_ended = replace(case, mutation=lambda answers: [answer + b"\n" for answer in case.mutation(answers)])
+        """Whether a client that has reacted to no message of the house does so if each ends with a line end.
+
+        One that goes on as soon as any other byte follows waits for more bytes, and not for that one.
+        """
+        line_ended, longer = _with_ending(case, b"\n"), _with_ending(case, b"\0")
 
         async def passes(number: int) -> bool:
             return (await self._run(line_ended, number)).has_reacted
@@ -196,7 +202,9 @@ class HouseClientBench(Bench):
 
         if self._observations[case.id].has_reacted:
             return False
-        return await self._line_experiments.show_cause(passes, fails, is_common=True)
+        if self._takes_any_byte is None:
+            self._takes_any_byte = (await self._run(longer, 0, is_brief=True)).has_reacted
+        return not self._takes_any_byte and await self._line_experiments.show_cause(passes, fails, is_common=True)
 
     async def _collect_evidence(self, case: HouseClientCase, position: Position) -> None:
         """Try the case and those of the states that may explain its failure some more times."""
@@ -301,10 +309,13 @@ class HouseClientBench(Bench):
         return await asyncio.shield(found)  # the cases that wait for it may be cancelled, each by itself
 
     async def _run_baseline(self, case: HouseClientCase, games: int) -> ClientObservation:
-        """Run a baseline until the client has played on for this many games, and past the state if it gets there."""
-        found = await self._run(case, 0)
+        """Run a baseline until the client has played on for this many games, and past the state if it gets there.
+
+        A client that has never reacted to anything is tried once.
+        """
+        found = await self._run(case, 0, is_brief=not self._has_reacted)
         for number in range(1, MAX_BASELINE_TRIES if games == 1 else MAX_LONG_BASELINE_TRIES):
-            if _has_gone_on(found, games) and found.has_passed_state:
+            if not (self._has_reacted or found.has_reacted) or (_has_gone_on(found, games) and found.has_passed_state):
                 break
             observation = await self._run(case, number, is_brief=True)
             if _has_gone_on(observation, games) or not _has_gone_on(found, games):
@@ -380,6 +391,11 @@ class HouseClientBench(Bench):
 def _has_gone_on(observation: ClientObservation, games: int) -> bool:
     """Whether the client has played on for this many games."""
     return observation.has_played_on and observation.server.referee.finished_count >= games
+
+
+def _with_ending(case: HouseClientCase, ending: bytes) -> HouseClientCase:
+    """The case with bytes after each message of the house."""
+    return replace(case, mutation=lambda answers: [answer + ending for answer in case.mutation(answers)])
 
 
 def _with_setup(case: HouseClientCase, **changes: Any) -> HouseClientCase:
