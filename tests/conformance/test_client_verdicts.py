@@ -116,7 +116,9 @@ def test_a_client_may_give_up_after_a_refusal() -> None:
     assert attempt.note == "it hung up in the middle of the game (exit status 1)"
 
 
-@pytest.mark.parametrize("ahead", [[ante(100) + b"DRAW"], [ante(100), b"DRAW"]])
+@pytest.mark.parametrize(
+    "ahead", [[ante(100) + b"DRAW"], [ante(100), b"DRAW"], [ante(100), b"DRAW", b"ERRO 09Div error"]]
+)
 def test_a_client_may_give_up_at_a_refusal_that_it_reads_after_its_next_message(ahead: list[bytes]) -> None:
     observation = observe("sevenhalf/7.4/refused-ante", b"STRT", b"DRAW", *ahead)
     assert not observation.is_stuck

@@ -73,8 +73,10 @@ class ClientObservation(Struct, frozen=True):
     def end_with_refusal(self, lines: Sequence[DialogueLine]) -> bool:
         """Whether the client has not gone on after a refusal of the house, after which it may give up.
 
-        After a message that requires no answer, it may have sent the next one before it read the refusal.
+        After a message that requires no answer, it may have sent the next one before it read the refusal. An error that
+        it reports is no move.
         """
+        lines = [line for line in lines if line.side == HOUSE or not is_error(line.message)]
         refusals = [place for place, line in enumerate(lines) if line.side == HOUSE and _is_refusal(line)]
         if not refusals:
             return False
