@@ -79,7 +79,7 @@ def test_sections_have_ids() -> None:
 
 def test_a_ruling_that_a_clause_cites_is_a_link_to_its_text() -> None:
     clause = next(clause for clause in all_clauses("kuhn") if clause.id == "kuhn-2.7")
-    assert '<a href="#ruling-k6">K6</a>; <a href="/protocols/rulings#ruling-g2">G2</a>, P9]' in clause.html
+    assert '<a href="#ruling-k6">K6</a>; <a href="/protocols/rulings#ruling-g2">G2</a>, P9, P10]' in clause.html
 
 
 def test_an_unknown_page_is_none() -> None:
