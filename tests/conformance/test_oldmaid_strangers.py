@@ -61,6 +61,7 @@ asyncio.run(oldmaid_player.Player(oldmaid_player.parse_options()).run())
 """A stranger that fails at the list of players of the document."""
 
 
+@pytest.mark.extended
 def test_a_player_that_reads_only_the_list_of_njaal_is_tested_in_that_dialect() -> None:
     program = shlex.join([sys.executable, "-S", "-c", READS_AN_ARRAY, str(FOLDER)])
     plan = Plan(

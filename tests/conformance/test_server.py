@@ -237,7 +237,7 @@ def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:
     assert {str(failure.cause) for failure in failures} == {"it has one purse for all clients"}
 
 
-@pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
+@pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
 def test_a_server_that_goes_on_with_the_game_of_an_earlier_client_has_one_for_all(room: HouseRoom) -> None:
     house = HouseFixture(room)
     table = house.table()

@@ -131,7 +131,7 @@ async def ahead_of_the_table(values: Mapping[str, object]) -> None:
     await play_one_game(values, quick_options(values), luck, luck, wrap_session=AheadOfTheTable)
 
 
-@pytest.mark.parametrize("name", extended(["table", "ann", "bob"], 1))
+@pytest.mark.parametrize("name", extended(["table", "ann", "bob"], 3))
 def test_messages_on_one_connection_may_be_later_than_those_on_others(name: str) -> None:
     """The player does not wait for the table's answers either."""
     receive = ProgramConnection.data_received
