@@ -34,7 +34,7 @@ NEWCOMERS_CLAUSE: Final = "holdem-5.20"
 """The clause that a table with players who wait for the next hand breaks; it shows in every game until then."""
 
 TOTAL_CLAUSES: Final = frozenset({"holdem-5.9", "holdem-6.8"})
-"""The clauses of what a server computes from the total to match: who has yet to act, and the smallest raise."""
+"""The clauses about the states of players and the smallest raise: a server computes both from the total to match."""
 
 INVALID_BET_CLAUSES: Final = frozenset(f"holdem-4.{number}" for number in range(8, 13))
 """The clauses that make a bet invalid."""
