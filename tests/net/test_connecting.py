@@ -126,6 +126,27 @@ def test_connection_made_as_it_times_out_is_left_once_and_closed(run: Run) -> No
     run(main())
 
 
+def test_connection_made_as_it_is_cancelled_is_left_once_and_closed(run: Run) -> None:
+    async def main() -> None:
+        def cancel_on_joined(event: Event[str], _: float) -> list[Effect[str]]:
+            if type(event) is Joined:
+                connecting.cancel()
+            return []
+
+        async with opened(RecordingSession()) as (_, neighbour_address):
+            session = RecordingSession(cancel_on_joined)
+            endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(close_timeout=0.05))
+            connecting = asyncio.create_task(endpoint.connect(NEIGHBOUR, neighbour_address))
+            with pytest.raises(asyncio.CancelledError):
+                await connecting
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await endpoint.wait_drained()
+            assert [type(event) for event in session.events] == [Joined, Left]
+            assert endpoint.connection_count == 0
+
+    run(main())
+
+
 @pytest.mark.parametrize(
     ("host", "port"),
     [("127.0.0.1", 70_000), ("127.0.0.1", -1), ("x" * 64 + ".invalid", 1), ("a..b", 1), ("no\0host", 1)],

@@ -173,15 +173,22 @@ class Endpoint:
                     server_hostname=address[0] if ssl else None,
                     ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
                 )
+        except asyncio.CancelledError:
+            self._lose_if_made(connection, peer, "cancelled")
+            raise
         except TimeoutError:
             reason = f"no answer within {self.limits.connect_timeout:g} seconds"
-            if self.connections.get(peer) is connection:
-                # The connection was made just as the timeout expired; uvloop then does not report that it is closed.
-                connection.connection_lost(TimeoutError(reason))
-            else:
+            if not self._lose_if_made(connection, peer, reason):
                 self.handle_and_flush(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.handle_and_flush(Left(peer, connect_error_reason(error)))
+
+    def _lose_if_made(self, connection: Connection, peer: Peer, reason: str) -> bool:
+        """Whether the connection was made just as it was given up: uvloop then does not report that it is closed."""
+        if self.connections.get(peer) is not connection:
+            return False
+        connection.connection_lost(TimeoutError(reason))
+        return True
 
     def make_connection(self, address: Address | None = None) -> asyncio.Protocol:
         """Make what handles a connection that has been accepted.
