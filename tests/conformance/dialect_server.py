@@ -18,15 +18,20 @@ from tests.conformance.dialect_samples import HABITS, Habit
 
 
 async def open_house(
-    room: str, port: int, habit: Habit, heads: Iterator[Mapping[str, str]], spoken: str = ""
+    room: str, port: int, habit: Habit, heads: Iterator[Mapping[str, str]], spoken: str = "", greeting: bytes = b""
 ) -> asyncio.Server:
-    """Open a room that speaks a dialect, in which every connection is dealt as the head of a transcript says."""
+    """Open a room that speaks a dialect, in which every connection is dealt as the head of a transcript says.
+
+    `greeting` is sent to every client, with the number of the client for `%d`.
+    """
     rules = HOUSE_ROOMS[room]
+    numbers = count(1)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         house = make_hall(rules, Transcript("otherwise", "a table", (), next(heads), ()))
         codec = rules.codec(False, rules.settings(dialect=spoken) if spoken else None)
         house.on(Joined(1), 0.0)
+        writer.write(greeting.replace(b"%d", b"%d" % next(numbers)))
         try:
             while data := await reader.read(1 << 16):
                 for item in codec.feed(data):

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 import trustme
 
-from croupier.conformance.first_look import first_look, first_look_at_client
+from croupier.conformance.first_look import FirstLook, first_look, first_look_at_client
 from croupier.conformance.program import ProgramError
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.clients.all_servers import serving
@@ -56,7 +56,7 @@ async def stranger(serve: Serve) -> AsyncIterator[int]:
 def look_at(serve: Serve, room: str = "kuhn", on_notice: Callable[[str], None] = lambda _: None) -> str | None:
     async def main() -> str | None:
         async with stranger(serve) as port:
-            return await first_look(ROOMS[room], "127.0.0.1", port, on_notice=on_notice)
+            return (await first_look(ROOMS[room], "127.0.0.1", port, on_notice=on_notice)).trouble
 
     return asyncio.run(main())
 
@@ -86,7 +86,7 @@ def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_of_the_room_is_fine(room: str) -> None:
     async def main() -> str | None:
         async with serving(room) as [(host, port)]:
-            return await first_look(ROOMS[room], host, port)
+            return (await first_look(ROOMS[room], host, port)).trouble
 
     assert asyncio.run(main()) is None
 
@@ -152,7 +152,11 @@ def test_a_server_that_greets_is_for_the_cases() -> None:
         writer.write(b"Welcome to my server!\n")
         await answering(b"FAIL W_A")(reader, writer)
 
-    assert look_at(serve) is None
+    async def main() -> FirstLook:
+        async with stranger(serve) as port:
+            return await first_look(KUHN, "127.0.0.1", port)
+
+    assert asyncio.run(main()) == FirstLook(None, b"Welcome to my server!\n")
 
 
 def test_a_server_that_closes_after_the_probe_is_for_the_cases() -> None:
@@ -172,7 +176,7 @@ def test_a_server_that_ends_after_the_probe_is_reported_unless_the_tester_starts
 
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         async with server:
-            return await first_look(KUHN, "127.0.0.1", server.sockets[0].getsockname()[1], is_ours=is_ours)
+            return (await first_look(KUHN, "127.0.0.1", server.sockets[0].getsockname()[1], is_ours=is_ours)).trouble
 
     found = asyncio.run(main())
     assert (found is None) is is_ours
@@ -217,8 +221,8 @@ def test_a_server_of_one_client_after_the_other_is_fine() -> None:
         with socket.create_server(("127.0.0.1", 0), backlog=1) as listening:
             port = listening.getsockname()[1]
             serving_clients = asyncio.create_task(asyncio.to_thread(serve))
-            found = await first_look(KUHN, "127.0.0.1", port)
-            assert await first_look(KUHN, "127.0.0.1", port) is None
+            found = (await first_look(KUHN, "127.0.0.1", port)).trouble
+            assert (await first_look(KUHN, "127.0.0.1", port)).trouble is None
             await serving_clients
             return found, looked
 
@@ -231,7 +235,7 @@ def test_a_server_of_one_client_after_the_other_is_fine() -> None:
 def timed_look(port: int) -> str:
     begun = time.monotonic()
     notices: list[str] = []
-    found = asyncio.run(first_look(KUHN, "127.0.0.1", port, on_notice=notices.append))
+    found = asyncio.run(first_look(KUHN, "127.0.0.1", port, on_notice=notices.append)).trouble
     assert time.monotonic() - begun < PATIENCE, "the look itself is limited to two seconds"
     assert notices == []
     assert found is not None
@@ -245,7 +249,7 @@ def test_a_port_without_a_server_is_reported() -> None:
 
 
 def test_a_host_that_does_not_exist_is_reported() -> None:
-    found = asyncio.run(first_look(KUHN, "no.such.host.invalid", 1212))
+    found = asyncio.run(first_look(KUHN, "no.such.host.invalid", 1212)).trouble
     assert found is not None
     assert found.startswith("No server takes connections at no.such.host.invalid:1212 (")
 
@@ -305,7 +309,7 @@ WRONG = [(room, other) for room in ROOMS for other in ROOMS if other != room]
 def test_another_room_is_named(room: str, other: str) -> None:
     async def main() -> str | None:
         async with serving(other) as [(host, port)]:
-            return await first_look(ROOMS[room], host, port)
+            return (await first_look(ROOMS[room], host, port)).trouble
 
     found = asyncio.run(main())
     assert found is not None
@@ -321,7 +325,7 @@ def test_tls_is_named(room: str) -> None:
 
     async def main() -> str | None:
         async with serving(room, context) as [(host, port)]:
-            return await first_look(ROOMS[room], host, port)
+            return (await first_look(ROOMS[room], host, port)).trouble
 
     found = asyncio.run(main())
     assert found is not None

@@ -29,11 +29,12 @@ def run(
     *,
     dialect: str = "document",
     spoken: str = "",
+    greeting: bytes = b"",
 ) -> Report:
     """Test a server of ours with a habit, which speaks a dialect, as if it spoke another one, in simulated time."""
 
     async def story() -> Report:
-        server = await open_house(room, 0, habit, lucky(), spoken)
+        server = await open_house(room, 0, habit, lucky(), spoken, greeting)
         port = server.sockets[0].getsockname()[1]
         try:
             options = HOUSE_ROOMS[room].settings(dialect=dialect) if dialect != "document" else None
@@ -145,6 +146,18 @@ def test_a_server_that_does_not_speak_the_given_dialect_has_one_cause(room: str,
     assert {str(result.failure.cause) for result in report.results if result.failure} == {
         f"it does not speak the dialect {dialect}: the same messages pass without --dialect {dialect}"
     }
+
+
+@pytest.mark.parametrize("room", HOUSE_ROOMS)
+def test_a_greeting_is_named_once_and_read_over(room: str) -> None:
+    report = run(room, f"{room}/1", bytes, greeting=b"Welcome, client %d!\r\nType anything.\r\n")
+    words = "it greets every client with 'Welcome, client 1!' before the client has sent anything"
+    assert report.dialect == f"the server departs from the protocol all along: {words}"
+    (failed,) = [result for result in report.results if not result.outcome.is_good and result.failure]
+    assert failed.failure is not None
+    assert (failed.failure.clause, str(failed.failure.cause)) == (f"{room}-1.2", words)
+    assert failed.dialogue is not None
+    assert b"Type anything.\r\n" in b"".join(line.data for line in failed.dialogue)
 
 
 def test_a_server_that_speaks_a_dialect_of_the_room_is_tested_in_it() -> None:

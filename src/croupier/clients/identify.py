@@ -7,7 +7,7 @@ from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Final
 
-from croupier.core.codec import Codec, printable_bytes
+from croupier.core.codec import Codec, printable_start
 from croupier.core.errors import AddressError, Violation
 from croupier.core.presentation import Text, text
 from croupier.core.recognition import is_tls, recognise_room
@@ -79,7 +79,7 @@ def other_protocol_error(room: Room, address: Address, answer: bytes) -> OtherPr
         advice = f"give the address of a server of {room.title_in_sentence} as HOST:PORT"
     else:
         advice = f"{room.title_in_sentence} is at {format_address((host, room.port))} by default"
-    shown = printable_bytes(answer[:MAX_ANSWER_BYTES].partition(b"\r\n")[0])
+    shown = printable_start(answer)
     return OtherProtocol(f"{format_address(address)} speaks {other.title_in_sentence} (it answered {shown}); {advice}")
 
 

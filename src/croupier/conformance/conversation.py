@@ -312,7 +312,9 @@ class Conversation(ConversationMonitor):
         if rest and violation.kind in {FoundKind.SILENCE, FoundKind.CLOSED}:
             explained = violation.replace(clause=self._clause(MESSAGE_SECTION), found=printable_bytes(rest))
         elif violation.kind is FoundKind.MESSAGE and not self._has_client_spoken:
-            explained = violation.replace(clause=self._clause(FIRST_SECTION))
+            explained = violation.replace(
+                clause=self._clause(FIRST_SECTION), allowed="nothing, before the client speaks"
+            )
         elif self.unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
             allowed = "nothing, until the message is complete"
             explained = violation.replace(clause=self._clause(STREAM_SECTION), allowed=allowed)

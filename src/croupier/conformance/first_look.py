@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from enum import Enum
 from ssl import SSLContext
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from croupier.clients.identify import speaks_tls
 from croupier.conformance.listening import HOST, connect_error, is_accepted
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout, extra_wait
-from croupier.core.codec import printable_bytes
+from croupier.core.codec import printable_bytes, printable_start
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.room import Room
 from croupier.core.session import Address
@@ -50,8 +50,6 @@ CLOSE_PAUSE_SECONDS: Final = 0.3
 MAX_ANSWER_BYTES: Final = 256 << 10
 """An unrecognised answer that is longer is garbage: no answer to a probe is longer than a list of games, 128 KiB."""
 
-MAX_SHOWN_BYTES: Final = 32
-
 TABLE_KEYS: Final = frozenset({"result", "in", "out"})
 """Every answer of an Old Maid table has one of these keys. JSON alone does not make a table."""
 
@@ -67,10 +65,21 @@ class End(Enum):
 
 
 class Answer(Struct, frozen=True):
-    """What a server has sent on a connection, and how the look at it has ended."""
+    """What a server has sent on a connection, the `greeting` before anything was sent, and how the look has ended."""
 
     data: bytes
     end: End
+    greeting: bytes = b""
+
+
+class FirstLook(NamedTuple):
+    """What a first look has found: a paragraph on what is wrong with the server, None if nothing is obviously wrong.
+
+    `greeting` is what the server has sent before anything was sent to it, if that is no message of the room.
+    """
+
+    trouble: str | None
+    greeting: bytes = b""
 
 
 async def first_look(
@@ -81,8 +90,8 @@ async def first_look(
     *,
     on_notice: Callable[[str], None] = lambda _: None,
     is_ours: bool = False,
-) -> str | None:
-    """Look at the server of a room; return a paragraph on what is wrong with it, None if nothing is obviously wrong.
+) -> FirstLook:
+    """Look at the server of a room.
 
     It is reached with TLS if there is `ssl`. `on_notice` receives a paragraph on what may be wrong, once that shows.
     If it `is_ours`, it may end: the tester starts it again.
@@ -103,7 +112,15 @@ async def first_look(
     try:
         answer = await _look(room, address, deadline, ssl, on_silence)
     except (OSError, UnicodeError) as error:
-        return _unreachable(address, error)
+        return FirstLook(_unreachable(address, error))
+    return FirstLook(await _find_trouble(room, address, answer, ssl, is_ours=is_ours), answer.greeting)
+
+
+async def _find_trouble(
+    room: Room, address: Address, answer: Answer, ssl: SSLContext | None, *, is_ours: bool
+) -> str | None:
+    """Return the paragraph on what is wrong with a server that has sent this answer; None if nothing is obviously."""
+    shown = format_address(address)
     if answer.end is End.NOT_ACCEPTED:
         return (
             f"A program listens at {shown}, but has not accepted a connection for {LOOK_SECONDS:g} seconds. It may "
@@ -125,18 +142,18 @@ async def first_look(
     if answer.end is End.CLOSED and not answer.data and not is_ours and (gone := await connect_error(*address)):
         return (
             f"The server at {shown} has ended its first conversation without an answer, and takes no connections any "
-            f"more ({connect_error_reason(gone)}). The client had sent {_shown(room.probe)}. The server may have "
-            "failed at these bytes, or end with its first client. Look at what the server prints, and start it again; "
-            "or let `croupier check` start it, with --server and its command: then it starts again whenever it has "
-            "ended."
+            f"more ({connect_error_reason(gone)}). The client had sent {printable_bytes(room.probe)}. The server may "
+            "have failed at these bytes, or end with its first client. Look at what the server prints, and start it "
+            "again; or let `croupier check` start it, with --server and its command: then it starts again whenever it "
+            "has ended."
         )
     if recognise_room(answer.data, [room]) is not None:
         return None
     if answer.end is End.FLOODED:
         return (
             f"The server at {shown} sends more than {MAX_ANSWER_BYTES:,} bytes that are no message of "
-            f"{room.title_in_sentence}, beginning with {_shown(answer.data)}. It may write to the connection in a "
-            "loop, or write a whole buffer instead of the part that it has filled. Let it write nothing but its "
+            f"{room.title_in_sentence}, beginning with {printable_start(answer.data)}. It may write to the connection "
+            "in a loop, or write a whole buffer instead of the part that it has filled. Let it write nothing but its "
             "messages."
         )
     return await _describe_other_room(room, address, answer, ssl)
@@ -194,6 +211,8 @@ async def _talk(
             return Answer(b"", End.CLOSED_AT_ONCE)
         if answer.end is not End.OPEN:
             return answer
+        is_message = recognise_room(answer.data, [room]) is not None and _may_be(room, answer.data)
+        greeting = b"" if is_message else answer.data
         writer.write(room.probe)
         silent_at = min(deadline, loop.time() + SILENT_SECONDS)
         answer = await _receive(room, reader, answer.data, deadline, silent_at)
@@ -206,7 +225,7 @@ async def _talk(
             answer = await _receive(room, reader, answer.data, loop.time() + extra)
         if answer.end is End.OPEN and not answer.data and not _is_accepted(writer):
             return Answer(b"", End.NOT_ACCEPTED)
-        return answer
+        return Answer(answer.data, answer.end, greeting)
     finally:
         writer.close()
         with suppress(OSError):
@@ -267,8 +286,8 @@ async def _describe_other_room(room: Room, address: Address, answer: Answer, ssl
     tested = room.title_in_sentence
     return (
         f"The server at {format_address(address)} speaks {protocol}, and not that of {tested}: it has answered "
-        f"{_shown(answer.data)}. This is probably the address of another server. Test the address of the {tested} "
-        f"server, or run `croupier check {other.name}`."
+        f"{printable_start(answer.data)}. This is probably the address of another server. Test the address of the "
+        f"{tested} server, or run `croupier check {other.name}`."
     )
 
 
@@ -281,7 +300,3 @@ def _may_be(room: Room, answer: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return bool(TABLE_KEYS & found.keys())
-
-
-def _shown(data: bytes) -> str:
-    return printable_bytes(data[:MAX_SHOWN_BYTES].partition(b"\r\n")[0])

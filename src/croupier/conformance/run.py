@@ -133,9 +133,9 @@ class DialectSearch:
 
     A dialect is given up if many failures show messages that are not in it. `plan` says how the cases run that are
     left: in a dialect of the room, once the program is known to speak it. `has_begun` is set once the program has
-    been looked at for the first time; it `was_silent` if it did not answer then. `learned` is what the last bench has
-    learned. `doubts_dialect`: so few cases have passed that the program may not speak the dialect of the plan. Results
-    are passed on to `on_result`.
+    been looked at for the first time; it `was_silent` if it did not answer then, and the `greeting` is what it sent
+    unasked. `learned` is what the last bench has learned. `doubts_dialect`: so few cases have passed that the program
+    may not speak the dialect of the plan. Results are passed on to `on_result`.
     """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
@@ -144,6 +144,7 @@ class DialectSearch:
         self.found = asyncio.Event()
         self.has_begun = False
         self.was_silent = False
+        self.greeting = b""
         self.learned: Any = None
         self.doubts_dialect = False
         self.on_result = on_result
@@ -190,7 +191,7 @@ class DialectSearch:
         ):
             failures = self._failures_by_dialect.setdefault(cause.dialect.parts, [])
             failures.append(result)
-            if len(failures) == DIALECT_THRESHOLD_CASES:
+            if len(failures) == _threshold(cause.dialect):
                 self.found.set()
 
     def _refuted_dialect(self, cause: Cause) -> Dialect | None:
@@ -280,8 +281,8 @@ class DialectSearch:
             self._first_failures.clear()
             self._forget_results()
             return f"the {self.plan.role} sends only a part of its messages so; from here on they are read as they are"
-        counted = self._failures_by_dialect.values()
-        first = next(results[0] for results in counted if len(results) >= DIALECT_THRESHOLD_CASES)
+        counted = self._failures_by_dialect.items()
+        first = next(results[0] for parts, results in counted if len(results) >= _threshold(parts[0]))
         assert first.failure is not None, "only failures are counted"
         assert first.failure.cause is not None, "only failures with a cause are counted"
         found: Dialect = first.failure.cause.dialect
@@ -318,6 +319,11 @@ class DialectSearch:
         """The results in the order of the cases; the first failure in a dialect stands for all of them."""
         known = {**self.results, **self._first_failures}
         return tuple(known[case.id] for case in cases if case.id in known)
+
+
+def _threshold(dialect: Dialect) -> int:
+    """How many cases have to fail because of a dialect; one if it is the greeting that the first look has seen."""
+    return 1 if dialect.greeting else DIALECT_THRESHOLD_CASES
 
 
 def _spoken_dialects(plan: Plan) -> Sequence[Any]:
@@ -396,7 +402,7 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             await stack.enter_async_context(server)
             await server.open()
         if not search.has_begun:
-            search.was_silent = await _look_first(plan, server, search.on_result)
+            search.was_silent, search.greeting = await _look_first(plan, server, search.on_result)
             search.has_begun = True
         config = replace(
             plan.config,
@@ -405,6 +411,7 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             learned=search.learned,
             server=server,
             was_silent=search.was_silent,
+            greeting=search.greeting,
         )
         bench = plan.suite.bench(config)
         stack.push_async_callback(bench.close)
@@ -420,25 +427,25 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         return RunEnd(f"{_decode_stderr(server.stderr)}{ended}".strip(), runner.stopped_reason)
 
 
-async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Callable[[str], None]) -> bool:
-    """Look at the program before its cases; return whether it is a silent server.
+async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Callable[[str], None]) -> tuple[bool, bytes]:
+    """Look at the program before its cases; return whether it is a silent server, and with what it greets a client.
 
     Raises ProgramError if no case can be run.
     """
     if plan.role == "client":
         seconds = plan.timeout + START_TIMEOUT_SECONDS
         await first_look_at_client(plan.command, plan.suite.placeholders, seconds)
-        return False
+        return False, b""
     address = (plan.host, plan.port) if server is None else server.address
     notices: list[str] = []
-    trouble = await first_look(plan.room, *address, plan.ssl, on_notice=notices.append, is_ours=server is not None)
+    found = await first_look(plan.room, *address, plan.ssl, on_notice=notices.append, is_ours=server is not None)
     for notice in notices:
         on_notice(notice)
-    if trouble is not None:
-        raise ProgramError(trouble)
+    if found.trouble is not None:
+        raise ProgramError(found.trouble)
     if server is not None:
         await server.restart_if_ended()  # the look may have been its only client
-    return bool(notices)
+    return bool(notices), found.greeting
 
 
 async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSearch, on_result: OnResult) -> None:

@@ -38,7 +38,8 @@ class Config:
     that a client is tested with, None for nothing known. An answer may take `timeout` seconds. What the program sends
     is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case. `learned` is what an
     earlier bench of this run has learned about the server. A server is reached with TLS if there is `ssl`. `server` is
-    its process if the tester has started it; it `was_silent` if it has not answered at the first look.
+    its process if the tester has started it; it `was_silent` if it has not answered at the first look, and a `greeting`
+    is what it sent then before anything was sent to it.
     """
 
     command: str = ""
@@ -52,6 +53,7 @@ class Config:
     ssl: SSLContext | None = None
     server: ServerProcess | None = None
     was_silent: bool = False
+    greeting: bytes = b""
 
     def known_dialect(self, default: str = "document") -> str:
         """Return the dialect of the room that the program is known to speak."""

@@ -1,9 +1,12 @@
 """Codecs: incremental parsers and encoders of a protocol's messages, without I/O."""
 
 from collections.abc import Sequence, Set
-from typing import Protocol
+from typing import Final, Protocol
 
 from croupier.core.errors import Violation
+
+MAX_SHOWN_BYTES: Final = 32
+"""What `printable_start` shows of bytes that may be many."""
 
 
 class Codec[In, Out](Protocol):
@@ -53,3 +56,12 @@ def printable_bytes(data: bytes) -> str:
     "'STRT\\\\x00'"
     """
     return repr(data.decode("latin-1"))
+
+
+def printable_start(data: bytes) -> str:
+    """The first line of bytes that may be many, or its beginning, as `printable_bytes` shows it.
+
+    >>> printable_start(b"Welcome!\\r\\nType STRT")
+    "'Welcome!'"
+    """
+    return printable_bytes(data.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")[:MAX_SHOWN_BYTES])

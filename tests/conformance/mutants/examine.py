@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from croupier.conformance import run as conformance_run
 from croupier.conformance.clients import bench
+from croupier.conformance.first_look import FirstLook
 from croupier.conformance.holdem import client_bench
 from croupier.conformance.oldmaid import player_bench
 from croupier.conformance.report.summary import failure_groups
@@ -101,14 +102,15 @@ async def _check(
         **target,
     )
     with (
-        patch.object(conformance_run, "first_look", _look_at_nothing),
-        patch.object(conformance_run, "first_look_at_client", _look_at_nothing),
+        patch.object(conformance_run, "first_look", _find_nothing),
+        patch.object(conformance_run, "first_look_at_client", _find_nothing),
     ):
         return await check(plan, on_result, 0.0)
 
 
-async def _look_at_nothing(*_: object, **__: object) -> None:
+async def _find_nothing(*_: object, **__: object) -> FirstLook:
     """A mutant is worth all cases, whatever the first look says."""
+    return FirstLook(None)
 
 
 def examine_holdem_server(faulty: FaultyServer, *, first_only: bool = False) -> Examination:

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, override
+from typing import Any, Final, override
 
 from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Address, Drop, Effect, Event, Left, Received, Send
+from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Received, Send
 from croupier.rooms.oldmaid.cards import JOKER
 from croupier.rooms.oldmaid.house import Effects as HouseEffects
 from croupier.rooms.oldmaid.house import House
@@ -257,6 +257,19 @@ def greets() -> EffectChange:
         if isinstance(event, Received) and isinstance(event.message, Join) and not effects:
             return [Send(event.peer, Reply("ok", "wait"))]
         return effects
+
+    return mutation
+
+
+WELCOME: Final = Reply("ok", "welcome")
+GREETING: Final = b"Welcome!\r\nJoin the game!\r\n"
+
+
+def welcomes() -> EffectChange:
+    """Sends a message to each player that connects."""
+
+    def mutation(event: Event[Any], effects: Effects) -> Effects:
+        return [Send(event.peer, WELCOME)] if isinstance(event, Joined) else effects
 
     return mutation
 
@@ -533,6 +546,13 @@ FAULTY_TABLES = (
         mutation=_changes_list(lambda all_: [((a[0], 9898), nick) for a, nick in all_]),
     ),
     _faulty("says-wait", "2.3 3.2 3.15", "3.2", mutation=greets),
+    _faulty(
+        "welcomes",
+        "1.8",
+        "1.8",
+        mutation=welcomes,
+        encode_change=lambda message, data: GREETING if message == WELCOME else data,
+    ),
     _faulty("hangs-up-on-errors", "8.1 2.9", "4.3", mutation=hangs_up),
     _faulty("silent-errors", "4.3", "4.3", mutation=silent_errors),
     _faulty("silent-on-garbage", "8.3", "8.3", wire=IgnoresInvalidJson),

@@ -301,6 +301,7 @@ DIALECTS = [
     ("ten-is-t", "writes the ten as T"),
     ("values-are-numbers", "writes values as numbers, where they are strings"),
     ("old-maid-is-joker", 'has another name for the old maid than ["joker", "maid"]'),
+    ("welcomes", "greets every client with 'Welcome!' before the client has sent anything"),
     ("no-message", 'answers a discard without the message "ok"'),
 ]
 

@@ -22,6 +22,11 @@ class Dialect(Protocol):
         ...
 
     @property
+    def greeting(self) -> bytes:
+        """What the program sends before its first message, empty if it sends nothing then."""
+        ...
+
+    @property
     def parts(self) -> tuple[Self, ...]:
         """The dialects that were added to each other; the dialect itself if there are none."""
         ...

@@ -13,7 +13,7 @@ from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN, LOWER_CASE
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
-from croupier.conformance.diagnosis.layouts import dialects
+from croupier.conformance.diagnosis.layouts import dialects, greeting_dialect
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END
@@ -53,23 +53,27 @@ def likely_cause(
     known_options: Any = None,
     strict: bool = False,
     side: Peer = HOUSE,
+    greeting: bytes = b"",
 ) -> Cause | None:
     """Return the likely cause of an end's first fault, or of a client's incomplete message; None if it is unknown.
 
     `expected` are the bytes that the document requires, None where it leaves a choice, and `actual` the received bytes.
     `wire_log` is the conversation chunk by chunk, if it is known; `known_options` and `strict` are those of its codecs.
+    The end is known to send the `greeting`, if there is one, before anything is sent to it.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
+    greetings = [greeting_dialect(room.name, greeting)] if greeting else []
+    known_dialects = [*greetings, *dialects(room.name)]
     fault = next(iter(conversation.faults_of(side)), None)
     if fault is None and side == CLIENT and conversation.incomplete(CLIENT):
-        return _explain_by_dialect(altered)
+        return _explain_by_dialect(altered, known_dialects)
     if fault is None:
         found = _dialect_between(room, expected, actual)
         return _cause_of_dialect(room, found) if found else None
     if side == CLIENT and _resembles_number(conversation, fault):
         return None
     return (
-        _explain_by_dialect(altered)
+        _explain_by_dialect(altered, known_dialects)
         or _explain_by_reading(altered, fault)
         or _explain_by_decks(altered, fault)
         or _explain_by_order(altered, conversation, fault)
@@ -251,14 +255,14 @@ class AlteredConversation:
         return max((place + 1 for place, (by, _) in before if by != self.side), default=0)
 
 
-def _explain_by_dialect(altered: AlteredConversation) -> Cause | None:
+def _explain_by_dialect(altered: AlteredConversation, known_dialects: Sequence[Dialect]) -> Cause | None:
     """Return the dialect in which the conversation is faultless, or else one in which it may have become so.
 
     A single dialect for a part of the stream is more likely than several combined.
     """
     fallback: Cause | None = None
     for depth, start in product((1, MAX_DIALECT_DEPTH), altered.possible_starts):
-        candidates = [each for each in dialects(altered.room.name) if start or each.is_consistent]
+        candidates = [each for each in known_dialects if start or each.is_consistent]
         found: Dialect | None = None
         best = altered.count_good_messages(altered.original)
         for _ in range(depth):

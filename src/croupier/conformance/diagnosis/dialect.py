@@ -11,6 +11,7 @@ from typing import Final
 
 from croupier.conformance.conversation import MESSAGE_SECTION
 from croupier.conformance.diagnosis.cause import CONJUNCTION
+from croupier.core.codec import printable_start
 
 MAX_UNREAD_BYTES: Final = 1 << 12
 """At most this many bytes of an incomplete message are held back."""
@@ -118,10 +119,11 @@ class Dialect:
 
     `description` completes a sentence that begins with "it": `puts quotes around its arguments`. `protocol_fields` are
     the fields as the protocol spells them, CODE_FIELD among them; `changed_fields` replace some of them; `prefix` and
-    `suffix` surround every message. `section` is the number of the clause from which it departs. A dialect that is not
-    `is_consistent` explains a single message, but a stream cannot be read in it: a number without its sign may be
-    either. `option` is the name that the room has for the dialect (`--dialect`), empty if it has none. `combined` are
-    the dialects that were added to each other, empty if there are none.
+    `suffix` surround every message, and `greeting` comes before the first one. `section` is the number of the clause
+    from which it departs. A dialect that is not `is_consistent` explains a single message, but a stream cannot be read
+    in it: a number without its sign may be either. `option` is the name that the room has for the dialect
+    (`--dialect`), empty if it has none. `combined` are the dialects that were added to each other, empty if there are
+    none.
     """
 
     description: str
@@ -130,6 +132,7 @@ class Dialect:
     changed_fields: Mapping[str, FieldPattern]
     prefix: FieldPattern | None = None
     suffix: FieldPattern | None = None
+    greeting: bytes = b""
     section: str = MESSAGE_SECTION
     is_consistent: bool = True
     option: str = ""
@@ -177,10 +180,34 @@ class Dialect:
             {**self.changed_fields, **other.changed_fields, **both},
             other.prefix or self.prefix,
             other.suffix or self.suffix,
+            other.greeting or self.greeting,
             self.section,
             self.is_consistent and other.is_consistent,
             combined=(*self.parts, *other.parts),
         )
+
+
+def greets_with(greeting: bytes) -> str:
+    """The description of the dialect of a program that sends this greeting."""
+    return f"greets every client with {printable_start(greeting)} before the client has sent anything"
+
+
+def greeting_end(greeting: bytes, data: bytes) -> int | None:
+    """Where a greeting ends at the beginning of the data, 0 if there is none, None if the data is incomplete.
+
+    Its numbers may differ: a server may count its clients.
+
+    >>> [greeting_end(b"Client 9:", data) for data in (b"Client 10:CARD", b"CARD", b"Cli")]
+    [10, 0, None]
+    """
+    if found := re.match(re.sub(rb"\d+", rb"\\d+", re.escape(greeting)), data):
+        return found.end()
+    return None if without_digits(greeting).startswith(without_digits(data)) else 0
+
+
+def without_digits(data: bytes) -> bytes:
+    """The data without its digits."""
+    return data.translate(None, b"0123456789")
 
 
 class DialectReader:
@@ -193,6 +220,7 @@ class DialectReader:
     def __init__(self, dialect: Dialect) -> None:
         self.has_failed = False
         self._dialect = dialect
+        self._awaits_greeting = bool(dialect.greeting)
         self._rest = b""
         self._has_read = False
 
@@ -204,6 +232,13 @@ class DialectReader:
     def feed(self, data: bytes) -> bytes:
         """Process data; return the messages that it completes."""
         rest, found = self._rest + data, b""
+        if self._awaits_greeting:
+            end = greeting_end(self._dialect.greeting, rest)
+            if end is None:
+                self._rest = rest
+                return b""
+            self._awaits_greeting = False
+            rest = rest[end:]
         while rest:
             try:
                 if self._has_read:

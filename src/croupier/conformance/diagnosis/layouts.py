@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from croupier.conformance.conversation import FIRST_SECTION
 from croupier.conformance.diagnosis.common_dialects import (
     DIGITS_FIELD,
     QUOTE_PATTERN,
@@ -16,7 +18,7 @@ from croupier.conformance.diagnosis.common_dialects import (
     swap_bytes,
     widen_to_int32,
 )
-from croupier.conformance.diagnosis.dialect import CODE_FIELD, Dialect, FieldPattern, Normalizer, one_of
+from croupier.conformance.diagnosis.dialect import CODE_FIELD, Dialect, FieldPattern, Normalizer, greets_with, one_of
 
 # Kuhn poker.
 
@@ -381,3 +383,9 @@ LAYOUTS: Final[Mapping[str, ProtocolLayout]] = {"kuhn": KUHN, "sevenhalf": SEVEN
 def dialects(room: str) -> tuple[Dialect, ...]:
     """The known dialects of a room, the most likely first; empty if there are none."""
     return tuple(all_dialects(LAYOUTS[room])) if room in LAYOUTS else ()
+
+
+@cache
+def greeting_dialect(room: str, greeting: bytes) -> Dialect:
+    """The dialect of a program that sends this greeting before its first message."""
+    return replace(LAYOUTS[room].dialect(greets_with(greeting)), greeting=greeting, section=FIRST_SECTION)

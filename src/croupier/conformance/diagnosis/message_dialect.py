@@ -20,13 +20,15 @@ class MessageDialect[M, R](Struct, frozen=True):
     """A consistent way to write messages that differs from the document.
 
     `description` is a phrase that follows "it": `puts quotes around its numbers`. The `transforms` correct every
-    message, one after the other. `option` is the name that the room has for the dialect, empty if it has none, and
-    `section` the number of the clause from which one departs that speaks only that. `combined` are the dialects that
-    were added to each other, empty if there are none.
+    message, one after the other. The program sends a `greeting`, if it has one, before its first message. `option` is
+    the name that the room has for the dialect, empty if it has none, and `section` the number of the clause from which
+    one departs that speaks only that. `combined` are the dialects that were added to each other, empty if there are
+    none.
     """
 
     description: str
     transforms: tuple[MessageTransform[M, R], ...] = ()
+    greeting: bytes = b""
     option: str = ""
     section: str = ""
     combined: tuple["MessageDialect[M, R]", ...] = ()
@@ -46,6 +48,7 @@ class MessageDialect[M, R](Struct, frozen=True):
         return MessageDialect(
             description,
             self.transforms + other.transforms,
+            other.greeting or self.greeting,
             other.option or self.option,
             combined=(*self.parts, *other.parts),
         )

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
+from croupier.conformance.diagnosis.dialect import greets_with, without_digits
 from croupier.conformance.diagnosis.message_dialect import MessageDialect, normalise
 from croupier.conformance.oldmaid.dialect import JsonDialect, ObjectTransform, of_object
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS
@@ -299,3 +301,14 @@ NJAAL_ONLY: Final[JsonDialect] = MessageDialect(
     "reads the list of players in no form but that of the dialect njaal, an array", option="njaal", section="3.3"
 )
 """What a player departs from that knows only the table of the exercise; what it sends is as the document has it."""
+
+
+@cache
+def greeting_dialect(greeting: bytes) -> JsonDialect:
+    """The dialect of a table that sends this greeting before its first answer; its parts are no messages."""
+    known = without_digits(greeting)
+
+    def skip_greeting(data: bytes, _: Message | None) -> bytes:
+        return b"" if without_digits(data) in known else data
+
+    return MessageDialect(greets_with(greeting), (skip_greeting,), greeting)

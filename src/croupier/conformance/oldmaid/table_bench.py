@@ -8,9 +8,11 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import MUTE_CAUSE, ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, ONE_READ_CAUSE, Cause, dialect_cause
+from croupier.conformance.diagnosis.dialect import without_digits
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import TableCase
+from croupier.conformance.oldmaid.dialects import greeting_dialect
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
 from croupier.conformance.oldmaid.table_context import TableContext
@@ -20,6 +22,7 @@ from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.conformance.timeouts import SLOW_ANSWER_SECONDS
 from croupier.core.errors import FoundKind
+from croupier.core.referee import HOUSE
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MIN_PLAYERS
 
@@ -93,11 +96,19 @@ class TableBench(Bench):
         if not self._was_reached:
             self._was_reached = True
             self._groups = await self._count_groups()
+        if self._shows_greeting(attempt):
+            attempt = attempt.blamed("oldmaid-1.8", dialect_cause([greeting_dialect(self._config.greeting)]))
         game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
         was_reset = any(player.was_reset for player in context.scripted_players)
         is_missed = attempt.outcome is Outcome.SKIP
         is_missing = is_missed if attempt.failure is None else attempt.failure.kind is FoundKind.CLOSED
         return attempt._replace(steps=() if game is None else game.actions, was_reset=was_reset and is_missing)
+
+    def _shows_greeting(self, attempt: Attempt) -> bool:
+        """Whether a case has failed, and the greeting of the table was taken for an answer."""
+        greeting = without_digits(self._config.greeting)
+        sent = [without_digits(line.data) for line in attempt.dialogue if line.side == HOUSE and line.data]
+        return attempt.outcome is Outcome.FAIL and bool(greeting) and any(data in greeting for data in sent)
 
     async def _count_groups(self) -> int:
         """Return how many times as many cases may run at once, as long as no case runs: each has a game of its own."""

@@ -503,6 +503,7 @@ class HouseBench(Bench):
             wire_log=probe.wire_log,
             known_options=self._known_options,
             strict=self._strict,
+            greeting=self._config.greeting,
         )
         return Attempt(
             outcome,

@@ -1,6 +1,6 @@
 """Describes a fault of the house: what was expected, what was received, and the dialogue that shows it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
@@ -53,16 +53,15 @@ def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[Dialogue
 
 
 def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
-    """The dialogue up to a fault for people: with all that a client has sent.
+    """The dialogue up to a fault for people: with all that both ends have sent.
 
-    That is the beginning of a message that a house has answered, or behind which it is silent, and the rest of one that
-    cannot be read.
+    That is the rest of a message that cannot be read, and the beginning of one that a house has answered, or behind
+    which it is silent.
     """
     lines, rest = failing_dialogue(conversation, fault), conversation.incomplete(CLIENT)
+    if any(is_fatal(line.message) for line in lines):
+        return tuple(_with_rest(lines, conversation))
     said = [place for place, line in enumerate(lines) if line.side == CLIENT]
-    if rest and said and is_fatal(lines[said[-1]].message):
-        place, line = said[-1], lines[said[-1]]
-        return (*lines[:place], structs.replace(line, data=line.data + rest), *lines[place + 1 :])
     if rest and said and fault.verdict.violation.kind is FoundKind.SILENCE:
         return (*lines, DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at))
     is_last = all(line.side == HOUSE for line in conversation.lines[fault.line_count :])
@@ -70,6 +69,13 @@ def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLi
     if not (rest and is_answered and lines and lines[-1].side == HOUSE):
         return lines
     return (*lines[:-1], DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at), lines[-1])
+
+
+def _with_rest(lines: Sequence[DialogueLine], conversation: Conversation) -> Iterator[DialogueLine]:
+    """The lines, with the rest of each message that cannot be read."""
+    for line in lines:
+        rest = conversation.incomplete(line.side) if is_fatal(line.message) else b""
+        yield structs.replace(line, data=line.data + rest)
 
 
 def whole_messages(dialogue: Iterable[DialogueLine]) -> Sequence[DialogueLine]:
