@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.servers.experiments import ENDS_AT_REFUSALS
+from croupier.conformance.servers.experiments import ENDS_AFTER_GAMES, ENDS_AT_REFUSALS
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.suite import TargetGone
 from croupier.core.referee import HOUSE
@@ -116,6 +116,19 @@ def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour:
         assert result.dialogue
         owes_refusal = slug == "strt-at-card" or ("from-the-client" in slug and "erro" not in slug) or "no-such" in slug
         assert (result.failure.cause is ENDS_AT_REFUSALS) is owes_refusal, result.failure.cause
+
+
+def closing_after_showdowns(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    is_over = heard.startswith(b"ACTN") and answers and answers[-1].startswith((b"CARD", b"ACTN FLD"))
+    return [*answers, HANG_UP] if is_over else answers
+
+
+def test_a_house_that_closes_after_a_game_has_that_as_its_cause() -> None:
+    kuhn = HOUSE_ROOMS["kuhn"]
+    cases = [case for case in server_cases(kuhn) if case.id in {"kuhn/4.1/strt-p1-at-start", "kuhn/5.2/bet-cal-p_1"}]
+    found = asyncio.run(run_cases(HouseFixture(kuhn, habit=closing_after_showdowns), kuhn, cases, effort=0.0))
+    failures = [(result.failure.clause, result.failure.cause) for result in found if result.failure is not None]
+    assert failures == [("kuhn-8.2", ENDS_AFTER_GAMES)] * 2
 
 
 def goodbye_after(sent: bytes, answer: bytes, goodbye: bytes) -> Habit:

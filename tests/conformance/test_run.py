@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.diagnosis.causes import SENDS_BACK
 from croupier.conformance.report.summary import repeat_command
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
@@ -158,6 +159,31 @@ def test_a_greeting_is_named_once_and_read_over(room: str) -> None:
     assert (failed.failure.clause, str(failed.failure.cause)) == (f"{room}-1.2", words)
     assert failed.dialogue is not None
     assert b"Type anything.\r\n" in b"".join(line.data for line in failed.dialogue)
+
+
+def test_a_prompt_is_a_greeting_and_a_dialect() -> None:
+    report = run("kuhn", "kuhn/4", lambda data: data + b"> ", greeting=b"> ")
+    assert report.dialect == (
+        "the server departs from the protocol all along: it greets every client with '> ' before the client has sent "
+        "anything, and it sends '> ' after its messages"
+    )
+    assert report.count(Outcome.FAIL) <= 2
+
+
+def test_an_echo_is_the_cause_of_all_failures() -> None:
+    async def story() -> Report:
+        async def send_back(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+            writer.close()
+
+        async with await asyncio.start_server(send_back, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            plan = Plan(room=HOUSE_ROOMS["kuhn"], role="server", selection="kuhn/4.1", port=port, timeout=1.0)
+            return await check(plan, lambda _: None, time.time())
+
+    report = run_in_simulated_time(story())
+    assert {result.failure and result.failure.cause for result in report.results} == {SENDS_BACK}
 
 
 def test_a_server_that_speaks_a_dialect_of_the_room_is_tested_in_it() -> None:

@@ -13,7 +13,7 @@ from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN, LOWER_CASE
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
-from croupier.conformance.diagnosis.layouts import dialects, greeting_dialect
+from croupier.conformance.diagnosis.layouts import dialects, greeting_dialects
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END
@@ -32,6 +32,8 @@ READINGS: Final[Mapping[str, str]] = {
 DEALS_FROM_SEVERAL_DECKS: Final = Cause(
     "it deals a card again that is out, as from several decks (`--decks` says from how many)"
 )
+
+SENDS_BACK: Final = Cause("it sends back what the client has sent")
 
 ERROR_CODES: Final = frozenset({"FAIL", "ERRO", "ERR"})
 """The codes with which an end says that something is wrong."""
@@ -62,8 +64,7 @@ def likely_cause(
     The end is known to send the `greeting`, if there is one, before anything is sent to it.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
-    greetings = [greeting_dialect(room.name, greeting)] if greeting else []
-    known_dialects = [*greetings, *dialects(room.name)]
+    known_dialects = (*(greeting_dialects(room.name, greeting) if greeting else ()), *dialects(room.name))
     fault = next(iter(conversation.faults_of(side)), None)
     if fault is None and side == CLIENT and conversation.incomplete(CLIENT):
         return _explain_by_dialect(altered, known_dialects)
@@ -74,6 +75,7 @@ def likely_cause(
         return None
     return (
         _explain_by_dialect(altered, known_dialects)
+        or _explain_by_echo(conversation, fault)
         or _explain_by_reading(altered, fault)
         or _explain_by_decks(altered, fault)
         or _explain_by_order(altered, conversation, fault)
@@ -290,6 +292,14 @@ def _resembles_number(conversation: Conversation, fault: Fault) -> bool:
         numbers.add(fault.verdict.violation.limit)
     sent = getattr(lines[fault.sent_index].message, "coins", None) if lines else None
     return sent is not None and any(0 <= sent - number <= number // 8 for number in numbers)
+
+
+def _explain_by_echo(conversation: Conversation, fault: Fault) -> Cause | None:
+    """Return a cause if the first answer of a house is the first message of the client."""
+    lines = conversation.lines[: fault.line_count]
+    first = {side: next((line.data for line in lines if line.side == side), b"") for side in (CLIENT, HOUSE)}
+    is_at_fault = sum(line.side == HOUSE for line in lines) == 1 and lines[-1].side == HOUSE
+    return SENDS_BACK if is_at_fault and first[CLIENT] == first[HOUSE] else None
 
 
 def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | None:

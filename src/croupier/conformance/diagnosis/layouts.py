@@ -19,6 +19,7 @@ from croupier.conformance.diagnosis.common_dialects import (
     widen_to_int32,
 )
 from croupier.conformance.diagnosis.dialect import CODE_FIELD, Dialect, FieldPattern, Normalizer, greets_with, one_of
+from croupier.core.codec import printable_start
 
 # Kuhn poker.
 
@@ -376,6 +377,8 @@ BLACKJACK: Final = ProtocolLayout(
     ),
 )
 
+MAX_PROMPT_BYTES: Final = 64
+
 LAYOUTS: Final[Mapping[str, ProtocolLayout]] = {"kuhn": KUHN, "sevenhalf": SEVENHALF, "blackjack": BLACKJACK}
 
 
@@ -386,6 +389,11 @@ def dialects(room: str) -> tuple[Dialect, ...]:
 
 
 @cache
-def greeting_dialect(room: str, greeting: bytes) -> Dialect:
-    """The dialect of a program that sends this greeting before its first message."""
-    return replace(LAYOUTS[room].dialect(greets_with(greeting)), greeting=greeting, section=FIRST_SECTION)
+def greeting_dialects(room: str, greeting: bytes) -> tuple[Dialect, ...]:
+    """The dialects of a program that sends this greeting before its first message, or after each of its messages."""
+    protocol = LAYOUTS[room]
+    prompt = FieldPattern(tuple(re.escape(bytes((byte,))) for byte in greeting[:MAX_PROMPT_BYTES]))
+    return (
+        replace(protocol.dialect(greets_with(greeting)), greeting=greeting, section=FIRST_SECTION),
+        replace(protocol.dialect(f"sends {printable_start(greeting)} after its messages"), suffix=prompt),
+    )

@@ -18,7 +18,7 @@ from croupier.conformance.parallel import MAX_SLOWDOWN
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
-from croupier.conformance.servers.experiments import ENDS_AT_REFUSALS, Experiments
+from croupier.conformance.servers.experiments import ENDS_AFTER_GAMES, ENDS_AT_REFUSALS, Experiments
 from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
@@ -233,9 +233,16 @@ class HouseBench(Bench):
         """See `Bench.explain`: by experiments, if the server answers anything."""
         attempt = await self._experiment(case, attempt)
         failure = attempt.failure
-        if failure is not None and failure.cause is None and attempt.is_close and self._owes_refusal(attempt.dialogue):
-            return attempt.blamed(failure.clause, ENDS_AT_REFUSALS)
+        if failure is not None and failure.cause is None and attempt.is_close:
+            attempt = attempt.blamed(failure.clause, self._close_cause(attempt.dialogue))
         return attempt.explained_if_silent(MUTE_CAUSE, has_answered=self._conversations.timeout.has_answered)
+
+    def _close_cause(self, dialogue: Sequence[DialogueLine]) -> Cause | None:
+        """The cause of a close where the conversation goes on, by what was before it; None if that is none."""
+        if self._owes_refusal(dialogue):
+            return ENDS_AT_REFUSALS
+        referee = self._conversations.new_conversation().replay(dialogue).referee
+        return ENDS_AFTER_GAMES if referee.finished_count and referee.game is None else None
 
     def _owes_refusal(self, dialogue: Sequence[DialogueLine]) -> bool:
         """Whether the last message of the client is readable, and has to be refused: then the conversation goes on."""

@@ -50,6 +50,7 @@ NEITHER_READS_NOR_REFUSES: Final = Cause(
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
 ENDS_AT_ERRORS: Final = Cause("it does not discard an error of the client: it ends the conversation")
 ENDS_AT_REFUSALS: Final = Cause("it ends the conversation at a message that it only has to refuse")
+ENDS_AFTER_GAMES: Final = Cause("it ends the conversation when a game is over")
 MISREAD_FAULTS: Final = 4
 MIN_MISREAD_CONVERSATIONS: Final = 5
 ENOUGH_CONVERSATIONS: Final = 25
