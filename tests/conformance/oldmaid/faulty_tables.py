@@ -240,6 +240,9 @@ def deals_twice() -> EffectChange:
 hangs_up = changes_effects(lambda effect: [effect, Drop(effect.peer)] if _refuses(effect) else [effect])
 """Disconnects from a client after an error."""
 
+hangs_up_always = changes_effects(lambda effect: [effect, Drop(effect.peer)] if isinstance(effect, Send) else [effect])
+"""Closes the connection after each message."""
+
 hangs_up_silently = changes_effects(lambda effect: [Drop(effect.peer)] if _refuses(effect) else [effect])
 """Disconnects from a client in place of an error."""
 
@@ -553,6 +556,14 @@ FAULTY_TABLES = (
         mutation=welcomes,
         encode_change=lambda message, data: GREETING if message == WELCOME else data,
     ),
+    _faulty(
+        "prompts",
+        "1.8",
+        "1.8",
+        mutation=welcomes,
+        encode_change=lambda message, data: b"> " if message == WELCOME else data + b"> ",
+    ),
+    _faulty("closes-after-answers", "1.8", "3.3", mutation=hangs_up_always),
     _faulty("hangs-up-on-errors", "8.1 2.9", "4.3", mutation=hangs_up),
     _faulty("silent-errors", "4.3", "4.3", mutation=silent_errors),
     _faulty("silent-on-garbage", "8.3", "8.3", wire=IgnoresInvalidJson),

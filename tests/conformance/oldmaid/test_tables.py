@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.diagnosis.cause import MUTE_CAUSE
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, SENDS_BACK
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.table_bench import LINE_CAUSE
+from croupier.conformance.oldmaid.table_bench import CLOSES_AFTER_ANSWERS, LINE_CAUSE
 from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
@@ -302,6 +302,7 @@ DIALECTS = [
     ("values-are-numbers", "writes values as numbers, where they are strings"),
     ("old-maid-is-joker", 'has another name for the old maid than ["joker", "maid"]'),
     ("welcomes", "greets every client with 'Welcome!' before the client has sent anything"),
+    ("prompts", "greets every client with '> ' before the client has sent anything"),
     ("no-message", 'answers a discard without the message "ok"'),
 ]
 
@@ -335,6 +336,28 @@ def test_failure_shows_the_dialogue() -> None:
     assert {line.side for line in result.dialogue} == {CLIENT, HOUSE}
     assert str(result.dialogue[0].message).startswith("p01-")
     assert " → table: " in str(result.dialogue[0].message)
+
+
+def test_a_table_that_closes_after_each_answer_has_that_as_its_cause() -> None:
+    faulty = next(faulty for faulty in FAULTY_TABLES if faulty.name == "closes-after-answers")
+    failures = [result.failure for result in run(faulty, "oldmaid/3.3/order") if result.failure is not None]
+    assert [(failure.clause, failure.cause) for failure in failures] == [("oldmaid-1.8", CLOSES_AFTER_ANSWERS)]
+
+
+def test_a_table_that_sends_back_what_it_receives_has_that_as_its_cause() -> None:
+    async def send_back(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+        writer.close()
+
+    async def run() -> Sequence[Result]:
+        async with await asyncio.start_server(send_back, "127.0.0.1", 0) as server:
+            host, port = server.sockets[0].getsockname()
+            cases = select(server_cases(ROOM), "oldmaid/4.6")
+            return await check_server(ROOM, host, port, cases=cases, timeout=0.5)
+
+    causes = [result.failure.cause for result in run_in_simulated_time(run()) if result.failure is not None]
+    assert causes == [SENDS_BACK] * len(causes) != []
 
 
 @pytest.mark.extended

@@ -64,6 +64,8 @@ WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pa
 
 MUTE_CAUSE: Final = Cause("it accepts connections and has not answered anything")
 
+SENDS_BACK: Final = Cause("it sends back what the client has sent")
+
 
 def dialect_cause[D: Dialect](dialects: Iterable[D]) -> Cause:
     """Return the cause of a program that sends everything in these dialects.

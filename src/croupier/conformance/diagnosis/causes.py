@@ -10,7 +10,7 @@ from itertools import groupby, product
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import SENDS_BACK, Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN, LOWER_CASE
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
 from croupier.conformance.diagnosis.layouts import dialects, greeting_dialects
@@ -32,8 +32,6 @@ READINGS: Final[Mapping[str, str]] = {
 DEALS_FROM_SEVERAL_DECKS: Final = Cause(
     "it deals a card again that is out, as from several decks (`--decks` says from how many)"
 )
-
-SENDS_BACK: Final = Cause("it sends back what the client has sent")
 
 ERROR_CODES: Final = frozenset({"FAIL", "ERRO", "ERR"})
 """The codes with which an end says that something is wrong."""

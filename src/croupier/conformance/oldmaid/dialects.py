@@ -303,12 +303,17 @@ NJAAL_ONLY: Final[JsonDialect] = MessageDialect(
 """What a player departs from that knows only the table of the exercise; what it sends is as the document has it."""
 
 
+def is_in_greeting(data: bytes, greeting: bytes) -> bool:
+    """Whether data is a part of a greeting, whatever numbers are in it."""
+    text = without_digits(data).strip()
+    return bool(text) and text in without_digits(greeting)
+
+
 @cache
 def greeting_dialect(greeting: bytes) -> JsonDialect:
-    """The dialect of a table that sends this greeting before its first answer; its parts are no messages."""
-    known = without_digits(greeting)
+    """The dialect of a table that sends this greeting before its first answer; prompts are parts of it."""
 
     def skip_greeting(data: bytes, _: Message | None) -> bytes:
-        return b"" if without_digits(data) in known else data
+        return b"" if is_in_greeting(data, greeting) else data
 
     return MessageDialect(greets_with(greeting), (skip_greeting,), greeting)

@@ -25,8 +25,9 @@ class MessageReader:
 
     @property
     def incomplete(self) -> bytes:
-        """The bytes of an incomplete message."""
-        return self._spans.incomplete
+        """The bytes of an incomplete message; none if they are no message in the dialect."""
+        rest, dialect = self._spans.incomplete, self._detected_dialect
+        return b"" if dialect is not None and not dialect.read(rest, None) else rest
 
     @property
     def tolerated(self) -> frozenset[str]:

@@ -246,6 +246,8 @@ class ScriptedPlayer:
         received = await self.receive(seconds)
         if received is not None:
             raise received.failure(clause, expected)
+        if begun := self._reader_of_table.incomplete.strip():
+            raise Failed(clause, display_text(begun), expected, got=begun)
         if self.is_disconnected:
             raise Failed(clause, "the end of the connection", expected, kind=FoundKind.CLOSED)
 

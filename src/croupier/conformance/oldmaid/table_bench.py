@@ -8,11 +8,10 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import MUTE_CAUSE, ONE_READ_CAUSE, Cause, dialect_cause
-from croupier.conformance.diagnosis.dialect import without_digits
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, ONE_READ_CAUSE, SENDS_BACK, Cause, dialect_cause
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import TableCase
-from croupier.conformance.oldmaid.dialects import greeting_dialect
+from croupier.conformance.oldmaid.dialects import greeting_dialect, is_in_greeting
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
 from croupier.conformance.oldmaid.table_context import TableContext
@@ -22,7 +21,7 @@ from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.conformance.timeouts import SLOW_ANSWER_SECONDS
 from croupier.core.errors import FoundKind
-from croupier.core.referee import HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MIN_PLAYERS
 
@@ -37,6 +36,7 @@ SURPLUS_SECONDS: Final = 0.005
 """The pause before each request in which a table may close that should not."""
 
 LINE_CAUSE: Final = Cause("it reads line by line: the same messages pass when each ends with a line end")
+CLOSES_AFTER_ANSWERS: Final = Cause("it closes the connection after an answer, where the conversation goes on")
 
 UNASKED_CLAUSES: Final = frozenset({"oldmaid-1.8", "oldmaid-8.1"})
 """The clauses of what a table sends, or closes, without being asked."""
@@ -96,19 +96,26 @@ class TableBench(Bench):
         if not self._was_reached:
             self._was_reached = True
             self._groups = await self._count_groups()
-        if self._shows_greeting(attempt):
-            attempt = attempt.blamed("oldmaid-1.8", dialect_cause([greeting_dialect(self._config.greeting)]))
+        attempt = self._with_certain_cause(attempt)
         game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
         was_reset = any(player.was_reset for player in context.scripted_players)
         is_missed = attempt.outcome is Outcome.SKIP
         is_missing = is_missed if attempt.failure is None else attempt.failure.kind is FoundKind.CLOSED
         return attempt._replace(steps=() if game is None else game.actions, was_reset=was_reset and is_missing)
 
-    def _shows_greeting(self, attempt: Attempt) -> bool:
-        """Whether a case has failed, and the greeting of the table was taken for an answer."""
-        greeting = without_digits(self._config.greeting)
-        sent = [without_digits(line.data) for line in attempt.dialogue if line.side == HOUSE and line.data]
-        return attempt.outcome is Outcome.FAIL and bool(greeting) and any(data in greeting for data in sent)
+    def _with_certain_cause(self, attempt: Attempt) -> Attempt:
+        """The attempt with its cause, if what the table has sent shows it without any doubt."""
+        if attempt.outcome is not Outcome.FAIL or attempt.failure is None:
+            return attempt
+        greeting = self._config.greeting
+        sent = {side: [line.data for line in attempt.dialogue if line.side == side] for side in (CLIENT, HOUSE)}
+        if any(is_in_greeting(data, greeting) for data in sent[HOUSE]):
+            return attempt.blamed("oldmaid-1.8", dialect_cause([greeting_dialect(greeting)]))
+        if any(data and data in sent[CLIENT] for data in sent[HOUSE]):
+            return attempt.blamed(attempt.failure.clause, SENDS_BACK)
+        if attempt.is_close and attempt.failure.clause == "oldmaid-1.8":
+            return attempt.blamed(attempt.failure.clause, CLOSES_AFTER_ANSWERS)
+        return attempt
 
     async def _count_groups(self) -> int:
         """Return how many times as many cases may run at once, as long as no case runs: each has a game of its own."""
