@@ -37,6 +37,10 @@ from croupier.rooms.holdem.wire import Game
 MAX_SEATINGS: Final = 8
 """In how many games players sit down until the first button is where it is in the transcript."""
 
+SEATED: Final = 201
+HSPE_GO_SEATED: Final = 202
+"""The status of a player who has got a seat, and the one in the dialect hspe-go (3.5, 7.2)."""
+
 MIN_STRADDLED_PLAYERS: Final = 3
 """Two players have no straddle (holdem-6.17)."""
 
@@ -87,6 +91,7 @@ class HoldemReplay:
         self._is_button_aligned = False
         self._first_role = ""  # the role that joined first
         self._seated_opener = ""  # the role that has a seat because it opened the game
+        self._seated_status = HSPE_GO_SEATED if self._head.get("dialect") == "hspe-go" else SEATED
 
     async def play(self) -> None:
         """Replay all lines."""
@@ -130,8 +135,7 @@ class HoldemReplay:
             return
         self._bind_players(text)
         request = parse_request(text, self._bindings)
-        if context.dialect == "hspe-go" and self._head.get("dialect") != "hspe-go":
-            expected = self._translate_expected(role, request, expected)
+        translated = self._translate_expected(role, request, expected)
         if (
             not context.server.can_open_games
             and expected.status >= 400
@@ -139,16 +143,16 @@ class HoldemReplay:
             and is_list(request)
         ):
             return  # the document has no way to make a game
-        response = await self._request(role, request, expected)
+        response = await self._request(role, request, translated)
         self._bind_players(text)
         if request.method == "DELETE" and response.status < 300:
             self._chip_corrections.pop(role, None)  # a player who joins again has the usual chips
-        await self._checks.compare(role, request, expected, response)
+        await self._checks.compare(role, request, translated, response)
         if text == JOIN_GAME_REQUEST and not self._first_role:
             self._first_role = role
-        elif text == JOIN_GAME_REQUEST and self._first_role != role and expected.status == 201:
+        elif text == JOIN_GAME_REQUEST and self._first_role != role and expected.status == self._seated_status:
             await self._align_button()
-        elif expected.status == 201 and (name := OTHER_JOIN_PATTERN.fullmatch(text)):
+        elif expected.status == self._seated_status and (name := OTHER_JOIN_PATTERN.fullmatch(text)):
             shown = await context.get_game(NOBODY, self._bindings[name[1]])
             if len(shown.table) == 2 and context.role_to_act(shown) == role:
                 raise NotReached(f"{BUTTON_ELSEWHERE} in every game")
@@ -242,10 +246,15 @@ class HoldemReplay:
     def _translate_expected(
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse
     ) -> ExpectedResponse:
-        """Return what dialect hspe-go answers where the document expects `expected` (holdem-7.2, holdem-7.4)."""
+        """Return what dialect hspe-go answers where the document expects `expected` (holdem-7.2, holdem-7.4).
+
+        That is `expected` if the server does not speak this dialect, or the transcript does.
+        """
+        if self._context.dialect != "hspe-go" or self._head.get("dialect") == "hspe-go":
+            return expected
         match request.method, path_segments(request.path), expected.status:
             case "POST", ["games"] | ["games", _, "players"], 201 | 202:
-                return ExpectedResponse(202, expected.headers)
+                return ExpectedResponse(HSPE_GO_SEATED, expected.headers)
             case "POST", ["games", _, "players", player, "acts"], 403 if player == self._bindings.get(role):
                 return ExpectedResponse(409, expected.headers)
             case _:

@@ -372,8 +372,8 @@ class ReplayChecks:
         (5.19, 5.20), and a minimum raise of which a referee knows that the chips of the player allow no other (5.10).
         """
         table = expected["table"]
-        first = table[0]["handle"] if table else ""
-        found = {**found, "table": rotated(found["table"], lambda player: player["handle"] == first)}
+        first = self._bindings.get(table[0]["playerID"].removeprefix("$")) if table else None
+        found = {**found, "table": rotated(found["table"], lambda player: player["playerID"] == first)}
         if not found["turn"]["playerID"]:
             return found
         pots = [pot for pot in found["pots"] if pot["size"]]
