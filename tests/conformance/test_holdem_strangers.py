@@ -15,11 +15,17 @@ from typing import Any
 import pytest
 import trustme
 
+from croupier.conformance.case_runner import CaseRunner
+from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.results import Outcome, Result
 from croupier.conformance.run import Plan, check
+from croupier.conformance.server_process import ServerProcess
+from croupier.conformance.suite import Config, find_suite
 from croupier.rooms.holdem import ROOM
 from tests.conformance.stranger_processes import hosted, run_programs
 from tests.conformance.strangers import FOLDER, TURN
-from tests.processes import COMMAND, Serving
+from tests.conformance.suites import server_cases
+from tests.processes import COMMAND, PATIENCE, Serving
 
 SERVER = "holdem_server.py"
 BOT = "holdem_client.py"
@@ -99,6 +105,75 @@ def test_a_bot_that_reads_only_hspe_go_is_tested_in_that_dialect() -> None:
     assert report.spoken_dialect == "hspe-go"
     causes = {result.failure.clause: str(result.failure.cause) for result in report.results if result.failure}
     assert causes["holdem-7.1"].startswith("it reads responses in no form but")
+
+
+CHANGED_SERVER = """
+import os, sys, threading
+sys.path.insert(0, sys.argv.pop(1))
+import holdem_server, holdem_table
+remove, act, begin = holdem_table.Game.remove, holdem_table.Game.act, holdem_table.Game.begin_if_possible
+def changed_remove(game, one):
+    return remove(game, one) if one.playing else os._exit(1)
+def changed_act(game, one, action, amount):
+    threading.Timer(0.01, os._exit, [1]).start()
+    return act(game, one, action, amount)
+def changed_begin(game):
+    begin(game)
+    if game.running:
+        os._exit(1)
+{change}
+holdem_server.main()
+"""
+ENDS_AT_LEAVING = CHANGED_SERVER.format(change="holdem_table.Game.remove = changed_remove")
+ENDS_AFTER_ACTS = CHANGED_SERVER.format(change="holdem_table.Game.act = changed_act")
+ENDS_AT_DEALS = CHANGED_SERVER.format(change="holdem_table.Game.begin_if_possible = changed_begin")
+"""Strangers that end when a player leaves who was not dealt in yet, soon after an act, and when a hand begins."""
+
+
+async def run_cases_on(source: str, options: str, *names: str) -> dict[str, Result]:
+    """Run cases on a server that is started by Python code, and again after each of its ends; return the results."""
+
+    async def start(port: int, _: int) -> ProgramUnderTest:
+        program = [sys.executable, "-S", "-c", source, str(FOLDER), str(port), *shlex.split(options)]
+        return await ProgramUnderTest.start(shlex.join(program), {})
+
+    cases = sorted((case for case in server_cases(ROOM) if case.id in names), key=lambda case: case.rank)
+    async with ServerProcess(start, PATIENCE) as server:
+        await server.open()
+        bench = find_suite(ROOM, "server").bench(Config(server=server))
+        await bench.open(server.address)
+        runner = CaseRunner(bench, server=server)
+        await runner.run(cases)
+    return runner.results
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("options", ["", "--games one --created never", "--pause 0.3"])
+def test_a_server_that_ends_when_players_leave_fails_only_by_that(options: str) -> None:
+    played = "holdem/3.1/what-everybody-brings", "holdem/4.14/one-act-a-turn", "holdem/5.6/whose-cards-are-shown"
+    results = asyncio.run(run_cases_on(ENDS_AT_LEAVING, options, *played, "holdem/3.12/leaving-alone"))
+    assert [results[name].outcome for name in played] == [Outcome.PASS] * 3
+    result = results["holdem/3.12/leaving-alone"]
+    assert result.failure is not None
+    assert result.failure.clause == "holdem-3.12"
+    assert result.failure.expected == "status 200 to the DELETE of a player who was not dealt in yet"
+    assert result.failure.actual == "the end of the server (exit status 1)"
+    assert result.dialogue[-1].data.startswith(b"DELETE ")
+
+
+@pytest.mark.extended
+def test_a_server_that_ends_after_a_case_for_another_reason_fails_that_case() -> None:
+    names = "holdem/4.6/folding-for-nothing", "holdem/3.1/what-everybody-brings", "holdem/3.12/leaving-alone"
+    results = asyncio.run(run_cases_on(ENDS_AFTER_ACTS, "", *names))
+    assert [results[name].outcome for name in names] == [Outcome.FAIL, Outcome.PASS, Outcome.PASS]
+
+
+@pytest.mark.extended
+def test_a_server_that_ends_while_its_settings_are_learned_fails_only_where_hands_begin() -> None:
+    names = "holdem/2.7/a-wrong-password", "holdem/3.12/leaving-alone", "holdem/3.1/what-everybody-brings"
+    results = asyncio.run(run_cases_on(ENDS_AT_DEALS, "", *names))
+    assert [results[name].outcome for name in names] == [Outcome.PASS, Outcome.PASS, Outcome.FAIL]
+    assert results[names[2]].dialogue
 
 
 def test_the_tap_finds_no_fault_between_independent_programs() -> None:

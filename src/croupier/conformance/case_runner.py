@@ -162,7 +162,10 @@ class CaseRunner:
         """Return how the server has ended if it has, None if it runs or is not ours."""
         if self._server is None or self._ends_with_clients:
             return None
-        is_suspicious = any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results)
+        is_suspicious = any(
+            result.case in self._suspects or (result.failure and result.failure.kind is FoundKind.CLOSED)
+            for result in results
+        )
         if is_suspicious:
             await self._server.has_ended()
         else:
@@ -174,12 +177,13 @@ class CaseRunner:
     ) -> Sequence[Case]:
         """Start the server again; return the cases that have to be run again, the last one first.
 
-        If several cases were running, they are run again one by one to find the one that kills the server. If the
-        server ends whenever a client leaves, no case is to blame.
+        If several cases were running, they are run again one by one to find the one that kills the server. If it may
+        be none of them, they are run again, too. If the server ends whenever a client leaves, no case is to blame.
         """
         assert self._server is not None, "only our own server is known to have died"
-        again = [case for case, result in finished if result.failure is not None] + [*running.values()]
-        is_alone = len(finished) == 1 and not running
+        is_doubtful = self._bench.may_have_ended_server
+        again = [case for case, result in finished if is_doubtful or result.failure is not None] + [*running.values()]
+        is_alone = len(finished) == 1 and not running and not is_doubtful
         has_written = bool(self._server.program.stderr)
         await cancel_all(*running)
         running.clear()
@@ -189,14 +193,14 @@ class CaseRunner:
             self._record([_blame(*finished[0], end, has_written=has_written)])
             again = []
         else:
-            self._record(result for _, result in finished if result.failure is None)
+            self._record(result for case, result in finished if case not in again)
         if self._ends_with_clients:
             return again[::-1]
         if self._restarts == MAX_RESTARTS:
             self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
             return ()
         self._restarts += 1
-        self._suspects, self._end_in_crowd = {case.id for case in again}, end
+        self._suspects, self._end_in_crowd = {case.id for case in again}, "" if is_doubtful else end
         await self._server.restart()
         await self._bench.open(self._server.address)
         return again[::-1]
@@ -206,7 +210,7 @@ class CaseRunner:
         if result.case not in self._suspects:
             return result
         self._suspects.remove(result.case)
-        if self._suspects or result.failure is not None or not self._crowd.clause:
+        if self._suspects or result.failure is not None or not (self._crowd.clause and self._end_in_crowd):
             return result
         ended = f"the end of the server ({self._end_in_crowd})"
         cause = Cause(f"it has ended ({self._end_in_crowd}) while several cases ran, and alone none of them ends it")

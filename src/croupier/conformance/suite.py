@@ -209,6 +209,14 @@ class Bench:
         attempt.
         """
 
+    @property
+    def may_have_ended_server(self) -> bool:
+        """Whether a server that has ended may have done so at what the tester has sent between cases.
+
+        The case is tried again then: after the next `open` nothing of the kind is sent.
+        """
+        return False
+
     async def attempt(self, case: Any, number: int, *, is_patient: bool = False) -> Attempt:
         """Try a case. `number` counts its tries and selects their luck.
 

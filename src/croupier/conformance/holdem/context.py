@@ -18,6 +18,7 @@ from croupier.conformance.holdem.schema import ParsedGames, guid_errors, parse_g
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import NOBODY
+from croupier.core.referee import HOUSE
 from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
@@ -62,16 +63,18 @@ class HoldemContext(Exchange):
         self._viewer: str | None = NOBODY  # the role of the last request, None for credentials of no role
 
     async def close(self) -> None:
-        """Leave all games, close the connections, and return the users to the pool."""
+        """Leave all games, unless the players stay; close the connections, and return the users to the pool."""
         self._is_closing = True
         try:
             for role in [*self._unnamed_openers]:
                 with suppress(CaseAborted, OSError):
                     await self._find_opened_seat(role)
-            for seat in [*self.joined_seats]:
+            was_running = bool(self.lines) and self.lines[-1].side == HOUSE
+            for seat in () if self.server.players_stay else [*self.joined_seats]:
                 try:
                     await self.leave(seat.role, seat.game)
                 except (CaseAborted, OSError):
+                    self.server.lines_before_end = self.lines if was_running else ()
                     break
             roles_seated = {seat.role for seat in self.joined_seats}
             for role, user in self.users.items():

@@ -13,16 +13,16 @@ from msgspec.json import encode
 from croupier.conformance.case import CaseList
 from croupier.conformance.deviations import NotReached
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
+from croupier.conformance.holdem.cases import DEAL_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
-from croupier.conformance.holdem.endpoint import FOLD, ServerUser, basic_auth_header, bet
+from croupier.conformance.holdem.endpoint import FOLD, LEAVING_CLAUSE, ServerUser, basic_auth_header, bet
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_expiry, parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.holdem.table_settings import TURN_SECONDS
 from croupier.conformance.results import Outcome
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.http_transcript import NOBODY
 from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.net.event_loop import cancel_all
@@ -109,6 +109,25 @@ async def marks_in_name(context: HoldemContext) -> None:
 def _escaping_cause(name: str, shown: str) -> Cause | None:
     """Return the cause of a handle that is the name as other texts than JSON have it."""
     return ESCAPES_HTML if unescape(shown) == name != shown else None
+
+
+@HANDWRITTEN_CASES.add("3.12", "leaving-alone", further_clauses=(LEAVING_CLAUSE,), rank=DEAL_RANK)
+async def leaves_alone(context: HoldemContext) -> None:
+    """A player who sits alone may leave, and the server goes on. So it does when the players of other cases leave."""
+    game = await context.seat("ann")
+    try:
+        response = await context.leave("ann", game)
+    except (CaseAborted, OSError):
+        if not context.has_timed_out:
+            expected = "status 200 to the DELETE of a player who was not dealt in yet"
+            context.add_deviation("holdem-3.12", expected, "the end of the connection", kind=FoundKind.CLOSED)
+        raise CaseAborted from None
+    if response.status != 200:
+        context.add_status_deviation("holdem-3.12", 200, response)
+    if context.server.players_stay:
+        context.lines = [*context.server.lines_before_end]
+        expected = "a server that goes on when players leave after a case"
+        context.add_deviation(LEAVING_CLAUSE, expected, "its end at this DELETE", kind=FoundKind.CLOSED)
 
 
 @HANDWRITTEN_CASES.add("3.7", "at-once", dialect="readme")

@@ -219,8 +219,9 @@ class HoldemReplay:
     async def _seat_again(self, second_role: str) -> None:
         """Seat both players in another game, whose button may begin elsewhere. Raises NotReached if there is none."""
         context = self._context
-        for seat in [seat for seat in context.joined_seats if seat.game == self._bindings["game"]]:
-            await context.leave(seat.role, seat.game)
+        for seat in () if context.server.players_stay else [*context.joined_seats]:
+            if seat.game == self._bindings["game"]:
+                await context.leave(seat.role, seat.game)
         game = await context.open_game(self._first_role) or await context.claim_empty_game()
         if not game:
             raise NotReached(f"{BUTTON_ELSEWHERE}; {NO_FREE_GAME}")

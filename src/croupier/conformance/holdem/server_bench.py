@@ -46,6 +46,9 @@ MIN_SERIAL_SECONDS: Final = 1.0
 
 SERIAL: Final = Cause("it serves one connection after the other: a second one is answered once the first is closed")
 
+MAX_LEARNING_ATTEMPTS: Final = 2
+"""A server that has ended this often while its settings were learned has the usual ones."""
+
 TAIL_LENGTHS: Final = (1, 2, 3, 4, 6, 9, 13, 18, 25, 45)
 """The numbers of last steps that are tried alone."""
 
@@ -79,12 +82,20 @@ class HoldemServerBench(Bench):
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._server: ServerUnderTest
-        self._walks: WalkRunner
-        self._has_learned = False
+        self._process = config.server
+        self._server = ServerUnderTest(("", 0), config)
+        self.dialect = self._server.dialect
+        self._has_learned = config.deals_deck  # a hand to learn from would take the deck
+        if config.deals_deck and config.learned is None:  # it may pause: wait for its hands
+            self._server.settings = TableSettings(pause_seconds=PAUSE_POLL_SECONDS)
+        self._learning_count = 0
+        self._has_ended_while_learning = False
+        self._case_id = ""  # the case that was tried last
+        self._doubtful_case_id = ""  # the case after which the server has ended first
         self._is_serial: bool | None = None
         self._lanes: int | None = None  # at a slow server, None if that is not known
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
+        self._walks = WalkRunner(self._server, Random(config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
 
     @property
     def learned(self) -> TableSettings | None:
@@ -103,16 +114,9 @@ class HoldemServerBench(Bench):
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
-        server = ServerUnderTest(address, self._config)
-        if self._has_learned:
-            server.settings = self._server.settings
-        elif self._config.deals_deck:  # a hand to learn from would take the deck
-            self._has_learned = True
-            if self._config.learned is None:  # it may pause: wait for its hands
-                server.settings = TableSettings(pause_seconds=PAUSE_POLL_SECONDS)
-        self._server = server
-        self.dialect = server.dialect
-        self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
+        self._server.open(address)
+        self._has_ended_while_learning = False
+        self._keep_players()
         client = self._server.new_client()
         try:
             await client.send(b"")
@@ -121,8 +125,22 @@ class HoldemServerBench(Bench):
         finally:
             await client.close()
 
+    @property
+    def may_have_ended_server(self) -> bool:
+        """See `Bench.may_have_ended_server`: the players of a case leave after it, and others play for the settings."""
+        has_left = bool(self._server.lines_before_end) and not self._server.players_stay
+        return has_left or self._has_ended_while_learning
+
+    def _keep_players(self) -> None:
+        """Let the players stay once the server has ended when they left; not if it has ended in the same case again."""
+        if self._server.players_stay and self._case_id == self._doubtful_case_id:
+            self._server.players_stay, self._server.lines_before_end = False, ()
+        elif self._server.lines_before_end and not self._server.players_stay:
+            self._server.players_stay, self._doubtful_case_id = True, self._case_id
+
     async def attempt(self, case: HoldemServerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- the server alone has luck
         """See `Bench.attempt`."""
+        self._case_id = case.id
         if case.needs_luck and not self._config.deals_deck:
             await self._learn()  # for the bench with the deck of the case
             return inapplicable("the cards decide it: --deck-flag has the server deal them")
@@ -202,13 +220,21 @@ class HoldemServerBench(Bench):
     # Trying a case.
 
     async def _learn(self) -> None:
-        """Learn the settings of the tables, once. Raises TargetGone."""
-        if not self._has_learned:
-            try:
-                await learn_settings(self._server)
-            except ConnectionRefusedError as error:  # it learns when the server runs again
-                raise TargetGone(str(error)) from None
-            self._has_learned = True
+        """Learn the settings of the tables, once. Raises TargetGone if the server ends, but for the last time."""
+        if self._has_learned:
+            return
+        self._learning_count += 1
+        end = ""
+        try:
+            await learn_settings(self._server)
+        except ConnectionRefusedError as error:
+            end = str(error)
+        if self._process is not None and await self._process.has_ended():
+            end = self._process.program.end_description
+        self._has_learned = not end or self._learning_count == MAX_LEARNING_ATTEMPTS
+        if end:  # it learns when the server runs again
+            self._has_ended_while_learning = True
+            raise TargetGone(end)
 
     async def _attempt_walks(self, case: HoldemServerCase) -> Attempt:
         """Return the finding of the walks about a clause, or about the cards that were dealt in them.
@@ -235,6 +261,7 @@ class HoldemServerBench(Bench):
         Raises OtherSettings.
         """
         assert case.play is not None, "a case from walks is not played"
+        await self._server.make_room()
         context = HoldemContext(self._server, self._case_timeout, is_refereed=self._has_learned and not case.beside)
         reason = ""
         is_aborted = False
@@ -249,7 +276,7 @@ class HoldemServerBench(Bench):
         except TimeoutError:
             reason = f"it takes longer than {self._case_timeout:g} s"
         except ConnectionRefusedError as error:
-            raise TargetGone(str(error)) from None
+            raise self._server.gone(error, context.lines) from None
         except OSError as error:
             context.add_deviation(
                 "holdem-1.8", "a server that keeps running", f"none: {error}", Outcome.FAIL, kind=FoundKind.CLOSED

@@ -42,6 +42,9 @@ EXTRA_WALK_SECONDS: Final = 20.0
 Every second or third shared pot shows that its odd chip goes to the wrong winner.
 """
 
+RUNNING_CLAUSE: Final = "holdem-1.8"
+"""The clause of servers that end."""
+
 TIE_CLAUSE: Final = "holdem-6.15"
 """The clause that a showdown with a shared pot is judged by."""
 
@@ -157,12 +160,15 @@ class WalkRunner:
         return () if walk.context.turn_may_have_expired else walk.traces()
 
     async def _run_walk(self, walk: Walk) -> str:
-        """Run a walk; return the reason if it was not possible, else ""."""
+        """Run a walk; return the reason if it was not possible, else "". Raises TargetGone."""
+        await self._server.make_room()
         try:
             async with asyncio.timeout(max(1.0, self._timeout)):
                 await walk.play()
         except NotReached as error:
             return str(error)
+        except ConnectionRefusedError as error:
+            raise self._server.gone(error, walk.context.lines, RUNNING_CLAUSE) from None
         except (CaseAborted, TimeoutError, OSError):
             pass
         finally:
