@@ -115,7 +115,7 @@ remove, act, begin = holdem_table.Game.remove, holdem_table.Game.act, holdem_tab
 def changed_remove(game, one):
     return remove(game, one) if one.playing else os._exit(1)
 def changed_act(game, one, action, amount):
-    threading.Timer(0.01, os._exit, [1]).start()
+    threading.Timer(0.001, os._exit, [1]).start()
     return act(game, one, action, amount)
 def changed_begin(game):
     begin(game)
