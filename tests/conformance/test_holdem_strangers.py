@@ -176,6 +176,13 @@ def test_a_server_that_ends_while_its_settings_are_learned_fails_only_where_hand
     assert results[names[2]].dialogue
 
 
+@pytest.mark.extended
+def test_a_player_who_is_all_in_may_be_active_again_in_a_later_round() -> None:
+    name = "holdem/6.10/a-short-blind"
+    results = asyncio.run(run_cases_on(CHANGED_SERVER.format(change=""), "--all-in-state active", name))
+    assert results[name].outcome is Outcome.PASS
+
+
 def test_the_tap_finds_no_fault_between_independent_programs() -> None:
     with (
         hosted(SERVER, TURN) as server,

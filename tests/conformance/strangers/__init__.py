@@ -122,6 +122,7 @@ OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
         ("", "--idle-pots none"),
         ("", "--idle-turn null"),
         ("", "--idle-state called"),
+        ("", "--all-in-state active"),
         ("", "--newcomers shown"),
         ("", "--expiry nanoseconds", "--expiry offset"),
         ("", "--list-login ignored"),

@@ -330,6 +330,7 @@ def parse_options(words):
     parser.add_argument("--idle-turn", choices=["empty", "null"], default="empty")
     parser.add_argument("--newcomers", choices=["later", "shown"], default="later")
     parser.add_argument("--idle-state", choices=["active", "called"], default="active")
+    parser.add_argument("--all-in-state", choices=["called", "active"], default="called")
     parser.add_argument("--expiry", choices=["microseconds", "nanoseconds", "offset"], default="microseconds")
     parser.add_argument("--list-login", choices=["checked", "ignored"], default="checked")
     parser.add_argument("--redirect", type=int, choices=[0, 301, 308], default=0)

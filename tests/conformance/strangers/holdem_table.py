@@ -363,7 +363,10 @@ class Game:
 
     def show_player(self, one):
         state = "folded" if one.folded and one.playing else "called"
-        if (self.running and self.must_act(one)) or (not one.playing and self.options.idle_state == "active"):
+        is_all_in = self.running and one.playing and not one.folded and not one.wealth
+        may_be_active = is_all_in and not one.acted and self.options.all_in_state == "active"
+        is_idle = not one.playing and self.options.idle_state == "active"
+        if may_be_active or is_idle or (self.running and self.must_act(one)):
             state = "active"
         return {
             "playerID": one.guid,

@@ -180,7 +180,23 @@ async def turn_limit(context: HoldemContext) -> None:
 @HANDWRITTEN_CASES.add("4.16", "out-of-time", further_clauses=("holdem-4.15",), beside=True)
 async def player_times_out(context: HoldemContext) -> None:
     """A player whose time expires has folded and left."""
-    game = await context.seat("ann", "bob")
+    await _let_turn_expire(context, await context.seat("ann", "bob"))
+
+
+@HANDWRITTEN_CASES.add("4.16", "where-a-check-is-possible", further_clauses=("holdem-4.15",), beside=True)
+async def player_who_may_check_times_out(context: HoldemContext) -> None:
+    """A player whose time expires where a check is possible has folded and left, too."""
+    game, first = await context.seat_and_find_turn("ann", "bob")
+    if (await context.act(first, game, bet(context.first_call))).status >= 300:
+        raise NotReached("a call in turn is refused")
+    turn = (await context.get_game(NOBODY, game)).turn
+    if turn.bet_to_player != turn.bet_so_far:
+        raise NotReached("the big blind has no check")
+    await _let_turn_expire(context, game)
+
+
+async def _let_turn_expire(context: HoldemContext, game: str) -> None:
+    """Let the turn of one of ann and bob expire, who are alone in a game."""
     clock = asyncio.get_running_loop().time
     start = clock()
     response = await context.read_game(NOBODY, game)

@@ -369,7 +369,8 @@ class ReplayChecks:
         """Return a Game without what the document leaves open: with which player the table begins (5.3).
 
         In a running hand these are also empty pots, as in the document's example, players who wait for the next hand
-        (5.19, 5.20), and a minimum raise of which a referee knows that the chips of the player allow no other (5.10).
+        (5.19, 5.20), whether a player who is all-in is called or active (5.9), and a minimum raise of which a referee
+        knows that the chips of the player allow no other (5.10).
         """
         table = expected["table"]
         first = self._bindings.get(table[0]["playerID"].removeprefix("$")) if table else None
@@ -381,7 +382,7 @@ class ReplayChecks:
         seated = {seat.player_id for seat in self._context.joined_seats if seat.game == found["gameID"]}
         handles = {player["handle"] for player in table}
         players = [
-            player
+            {**player, "state": "called"} if (player["wealth"], player["state"]) == (0, "active") else player
             for player in found["table"]
             if player["handle"] in handles or player["playerID"] not in seated - payers
         ]
