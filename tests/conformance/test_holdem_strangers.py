@@ -121,13 +121,19 @@ def changed_begin(game):
     begin(game)
     if game.running:
         os._exit(1)
+route = holdem_server.Handler.route
+def changed_route(handler, body):
+    handler.house.options.redirect = 301 if handler.path.endswith("/players") else 0
+    return route(handler, body)
 {change}
 holdem_server.main()
 """
 ENDS_AT_LEAVING = CHANGED_SERVER.format(change="holdem_table.Game.remove = changed_remove")
 ENDS_AFTER_ACTS = CHANGED_SERVER.format(change="holdem_table.Game.act = changed_act")
 ENDS_AT_DEALS = CHANGED_SERVER.format(change="holdem_table.Game.begin_if_possible = changed_begin")
-"""Strangers that end when a player leaves who was not dealt in yet, soon after an act, and when a hand begins."""
+REDIRECTS_PLAYERS = CHANGED_SERVER.format(change="holdem_server.Handler.route = changed_route")
+"""Strangers that end when a player leaves who was not dealt in yet, soon after an act, and when a hand begins, and one
+that redirects the path of players without its slash."""
 
 
 async def run_cases_on(source: str, options: str, *names: str) -> dict[str, Result]:
@@ -181,6 +187,13 @@ def test_a_player_who_is_all_in_may_be_active_again_in_a_later_round() -> None:
     name = "holdem/6.10/a-short-blind"
     results = asyncio.run(run_cases_on(CHANGED_SERVER.format(change=""), "--all-in-state active", name))
     assert results[name].outcome is Outcome.PASS
+
+
+@pytest.mark.extended
+def test_a_redirect_of_players_is_no_fault_and_is_reported() -> None:
+    names = "holdem/1.3/no-redirects", "holdem/1.3/paths-of-players"
+    results = asyncio.run(run_cases_on(REDIRECTS_PLAYERS, "", *names))
+    assert [results[name].outcome for name in names] == [Outcome.NON_STRICT, Outcome.PASS]
 
 
 def test_the_tap_finds_no_fault_between_independent_programs() -> None:
