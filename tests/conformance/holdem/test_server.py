@@ -21,6 +21,7 @@ from tests.conformance.holdem.faulty_programs import (
     FaultyServer,
     HighestFreeSeat,
     Reply,
+    in_games,
     of_players,
     of_turn,
     open_faulty_server,
@@ -243,6 +244,18 @@ def test_a_redirect_is_followed_and_reported_once() -> None:
     outcomes = {result.case: result.outcome for result in check(cases, faulty=FaultyServer(frozenset(), redirect))}
     assert outcomes.pop("holdem/1.3/no-redirects") is Outcome.NON_STRICT
     assert {*outcomes.values()} == {Outcome.PASS}
+
+
+def test_a_list_that_cannot_be_read_lacks_no_game() -> None:
+    flop_as_text = in_games(lambda game: {**game, "cards": {**game["cards"], "flop": "nil"}} if game["table"] else game)
+
+    def change(reply: Reply) -> Reply:
+        return flop_as_text(reply) if (reply.method, reply.path) == ("GET", "/games/") else reply
+
+    cases = select(FAST_CASES, "holdem/5.1/an-array-and-an-object")
+    (result,) = check(cases, faulty=FaultyServer(frozenset(), change))
+    assert result.failure is not None
+    assert result.failure.clause == "holdem-5.5"
 
 
 @pytest.mark.extended
