@@ -30,6 +30,9 @@ LATE_RANK: Final = VARIATION_RANK
 MAX_SHORT_STACK_HANDS: Final = 8
 """In one of 8 hands a player with the fewest chips of three wins with a chance of 96 %."""
 
+MAX_FOLDED_HANDS: Final = 6
+"""After two or three hands in which only blinds are lost, two of four players have more chips than the others."""
+
 CONFLICT: Final = 409
 
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
@@ -140,6 +143,62 @@ async def _play_until_short_stack_wins(
     raise NotReached(f"in {MAX_SHORT_STACK_HANDS} hands the player with the fewest chips has won nothing")
 
 
+@TABLE_CASES.add("5.17", "when-the-highest-bets-leave", rank=LATE_RANK)
+async def highest_bets_leave(context: HoldemContext) -> None:
+    """No chip is lost when both players with the highest bet leave, and two others are all-in for less."""
+    game = await context.seat(*BUTTON_ROLES)
+    order, chips = await _uneven_chips(context, game)
+    deep = sorted(order, key=lambda player: -chips[player])[:2]
+    level = min(chips[player] for player in deep)
+    first, last = sorted(deep, key=order.index)
+    raiser = last if order.index(last) - order.index(first) > 1 else first  # one who is not deep acts after both
+    acted: list[str] = []
+    while not {*deep} <= {*acted}:
+        shown = await context.get_game(NOBODY, game)
+        acted += [shown.turn.player_id] * (shown.turn.player_id == raiser or raiser in acted)
+        await _bet_up_to(context, shown, level if raiser in acted else shown.turn.bet_to_player)
+    shown = await context.get_game(NOBODY, game)
+    due = _all_chips(shown) - sum(one.wealth for one in shown.table if one.player_id in deep)
+    for seat in [*context.joined_seats]:
+        if seat.player_id in deep and (await context.leave(seat.role, game)).status >= 300:
+            raise NotReached("a player cannot leave")
+    after = await context.get_game(NOBODY, game)
+    if after.turn.player_id == shown.turn.player_id and sum(pot.size for pot in after.pots) > level:
+        await _bet_up_to(context, after, level)
+        after = await context.get_game(NOBODY, game)
+    if (found := _all_chips(after)) != due:
+        context.add_deviation("holdem-5.17", f"{due} chips of those who stay, and in the pots", f"{found}")
+
+
+async def _uneven_chips(context: HoldemContext, game: str) -> tuple[Sequence[str], Mapping[str, int]]:
+    """Fold hands until two of four players have more chips than the others; return the order to act, and the chips.
+
+    Raises NotReached.
+    """
+    for _ in range(MAX_FOLDED_HANDS):
+        await fold_to_end(context, game)
+        table, turn = (shown := await context.get_game(NOBODY, game)).table, shown.turn.player_id
+        chips = {player.player_id: player.wealth + player.bet_so_far for player in table}
+        ranked = sorted(chips.values(), reverse=True)
+        if len(ranked) == len(BUTTON_ROLES) and turn in chips and ranked[1] > ranked[2]:
+            players = [*chips]
+            return players[players.index(turn) :] + players[: players.index(turn)], chips
+    raise NotReached(f"in {MAX_FOLDED_HANDS} hands no two of four players have more chips than the others")
+
+
+async def _bet_up_to(context: HoldemContext, shown: Game, level: int) -> None:
+    """Let the player to act match a total in this round, or bet everything. Raises NotReached."""
+    me = next((player for player in shown.table if player.player_id == shown.turn.player_id), None)
+    if me is None:
+        raise NotReached("it is the turn of no player")
+    amount = min(me.wealth, level - me.bet_so_far)
+    await _act_in_turn(context, context.role_to_act(shown), shown.game_id, bet(amount))
+
+
+def _all_chips(shown: Game) -> int:
+    return sum(player.wealth for player in shown.table) + sum(pot.size for pot in shown.pots)
+
+
 async def _lose(context: HoldemContext, game: str, chips: int) -> str:
     """Play a hand in which a player loses this many chips, by a fold after the flop; return the role of that player."""
     for _ in range(2):
@@ -167,12 +226,7 @@ async def _fold_in_side_pot(context: HoldemContext, game: str, chips: Sequence[i
 async def _put_in(context: HoldemContext, game: str, chips: int) -> None:
     """Let each of three players bet this many chips, or what they have."""
     for _ in range(3):
-        shown = await context.get_game(NOBODY, game)
-        me = next((player for player in shown.table if player.player_id == shown.turn.player_id), None)
-        if me is None:
-            raise NotReached("it is the turn of no player")
-        amount = min(me.wealth, chips - me.bet_so_far)
-        await _act_in_turn(context, context.role_to_act(shown), game, bet(amount))
+        await _bet_up_to(context, await context.get_game(NOBODY, game), chips)
 
 
 async def _act_in_turn(context: HoldemContext, role: str, game: str, act: Mapping[str, int]) -> None:
