@@ -100,6 +100,7 @@ QUICK = (
     ("holdem_server", "rejoin-keeps-stack", "holdem/3.14/with-new-chips"),
     ("holdem_server", "timer-of-an-earlier-turn", "holdem/4.15/after-a-turn-in-time"),
     ("holdem_server", "side-pot-of-leavers-lost", "holdem/5.17/when-the-highest-bets-leave"),
+    ("holdem_server", "queue-cannot-be-left", "holdem/3.12/out-of-the-queue"),
     ("holdem_server", "expired-turn-checks", "holdem/4.16/where-a-check-is-possible"),
     ("holdem_server", "fold-is-check", "holdem/4.6/folding-for-nothing"),
     ("holdem_server", "button-counts-hands", "holdem/6.2/when-players-leave"),

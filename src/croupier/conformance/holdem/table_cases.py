@@ -300,7 +300,7 @@ async def queue_in_order(context: HoldemContext) -> None:
 async def queue_without_one(context: HoldemContext) -> None:
     """A player may leave the queue."""
     game, seated, (gone, second, *_) = await _fill_table(context, 2)
-    await context.leave(gone, game)
+    context.require_success(await context.leave(gone, game), "holdem-3.12", 200)
     await context.leave(seated[0], game)
     await fold_to_end(context, game)
     roles = await _roles_at_table(context, game)
