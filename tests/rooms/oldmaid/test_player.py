@@ -45,7 +45,7 @@ from croupier.rooms.oldmaid.ring.player_events import (
     SeatTaken,
     StandingChanged,
 )
-from croupier.rooms.oldmaid.ring.turns import Neighbour, TurnStage, TurnTracker
+from croupier.rooms.oldmaid.ring.turns import LOST_TURN_SECONDS, Neighbour, TurnStage, TurnTracker
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,
@@ -518,6 +518,24 @@ def test_denied_turn_to_draw_is_resumed_with_a_draw() -> None:
     assert isinstance(fixture.sent[0][1], Reply)
     assert fixture.table(card("3 clubs")).sent == [(LEFT, YourTurn())]
     assert fixture.wait().sent == [(TABLE, Draw())]
+
+
+def test_turn_that_does_not_come_from_a_right_neighbour_that_is_gone_is_resumed() -> None:
+    """oldmaid-9.9: the player before it may not have noticed."""
+    fixture = ring().draw_card("3 spades").draw_card("4 hearts", "last_card").left(OK).left(OK).left(Pick(0))
+    assert (fixture.on(Left(RIGHT)).sent, fixture.player.deadline) == ([], LOST_TURN_SECONDS)
+    assert fixture.wait().sent == [(LEFT, Offer(1))]
+
+
+def test_turn_to_draw_that_does_not_come_is_asked_for() -> None:
+    fixture = ring().draw_card("3 spades").left(OK).on(Left(RIGHT))
+    assert fixture.wait().sent == [(TABLE, Draw())]
+    assert fixture.now == LOST_TURN_SECONDS
+
+
+def test_turn_that_comes_from_another_player_in_time_is_not_resumed() -> None:
+    fixture = ring().draw_card("3 spades").left(OK).on(Left(RIGHT)).on(Joined(2)).on(Received(2, YourTurn()))
+    assert (fixture.sent, fixture.player.deadline) == ([(2, OK), (TABLE, Draw())], None)
 
 
 def test_turn_is_not_resumed_after_a_new_one() -> None:

@@ -107,10 +107,10 @@ class RingMember:
                 if len(self._held_messages) < MAX_HELD_MESSAGES:
                     self._held_messages.append((peer, message))
                 else:
-                    self._drop_peer(peer)
+                    self._drop_peer(peer, now)
             case Left(peer) if peer in self._connections:
                 self._connections.remove(peer)
-                self._on_peer_gone(peer)
+                self._on_peer_gone(peer, now)
             case Left(peer) if peer == self._neighbour.peer and not self._neighbour.connect_failed(now):
                 self._skip_neighbour("gone")
 
@@ -219,13 +219,15 @@ class RingMember:
         self._connections.request(peer, Offer(num_cards))
         self._notify(OfferMade(self.left_nick or "", num_cards))
 
-    def _on_peer_gone(self, peer: Peer) -> None:
+    def _on_peer_gone(self, peer: Peer, now: float) -> None:
         if self.pending_pick is not None and peer == self.pending_pick.giver:  # the turn is ours (oldmaid-9.8)
             self.pending_pick = None
             self._turn.stage = TurnStage.PASSING
             self._notify(OfferWithdrawn())
         if peer == self._neighbour.peer:
             self._skip_neighbour("gone")
+        elif self._table.seat is not None:
+            self._turn.on_player_gone(now)
 
     def _skip_neighbour(self, reason: Literal["out", "gone"]) -> None:
         """Move to the next left neighbour and take back a turn that may be lost (oldmaid-9.6, 9.7, 9.9)."""
@@ -247,7 +249,7 @@ class RingMember:
                 continue
             if isinstance(message, Violation):
                 if self._connections.refuse_malformed(peer, message):
-                    self._drop_peer(peer)
+                    self._drop_peer(peer, now)
                 continue
             try:
                 self._handle_message(peer, message, now)
@@ -335,7 +337,7 @@ class RingMember:
             case Pick(), Reply("error") if self.pending_pick is not None and self.pending_pick.on_refused():
                 pass  # `advance` sends the second pick
             case _:
-                self._drop_peer(peer)
+                self._drop_peer(peer, now)
 
     def _on_neighbour_out(self, peer: Peer) -> None:
         """Disconnect a left neighbour that is out and move to the next one (oldmaid-7.9)."""
@@ -344,10 +346,10 @@ class RingMember:
         self._connections.drop(peer)
         self._skip_neighbour("out")
 
-    def _drop_peer(self, peer: Peer) -> None:
+    def _drop_peer(self, peer: Peer, now: float) -> None:
         """Drop a peer that has broken the protocol; it counts as gone (oldmaid-8.11)."""
         self._connections.drop(peer)
-        self._on_peer_gone(peer)
+        self._on_peer_gone(peer, now)
 
     def _notify(self, event: PlayerEvent) -> None:
         self._effects.append(Notify(event))

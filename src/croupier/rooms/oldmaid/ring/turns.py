@@ -14,6 +14,9 @@ from croupier.rooms.oldmaid.wire import ListedPlayer, Message, Pick, ToPlayer, r
 RETRY_DELAY_SECONDS: Final = 0.25
 """Delay before the next attempt after a failed connection or a refused turn (oldmaid-9.5)."""
 
+LOST_TURN_SECONDS: Final = 30.0
+"""How long after another player has gone no turn comes before the turn counts as lost (oldmaid-9.9)."""
+
 UNREADABLE_CLAUSES: Final = frozenset({"oldmaid-8.3", "oldmaid-8.4", "oldmaid-8.5"})
 """Clauses broken by input that may have been meant as an answer."""
 
@@ -200,6 +203,11 @@ class TurnTracker:
                 self.resumes_at = now + RETRY_DELAY_SECONDS
         elif self.has_denied_other:
             self.resumes_at = now + RETRY_DELAY_SECONDS * (1 + seat)
+
+    def on_player_gone(self, now: float) -> None:
+        """Resume the turn later unless one comes: the player that is gone may have had it (oldmaid-9.9)."""
+        if not self.is_ours and self.resumes_at is None:
+            self.resumes_at = now + LOST_TURN_SECONDS
 
     def take_resumption(self, now: float) -> bool:
         """Whether the turn is to be resumed now; True once for each resumption."""
