@@ -59,6 +59,20 @@ class ChangedWire(Wire):
         return self._change(message, self._wire.encode(message))
 
 
+class LineWire(Wire):
+    """Messages end at the end of a line only."""
+
+    def __init__(self, role: WireRole) -> None:
+        super().__init__(role)
+        self._line = b""
+
+    @override
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        self._line += data
+        complete, end, self._line = self._line.rpartition(b"\n")
+        return super().feed(complete + end)
+
+
 @asynccontextmanager
 async def serve_table(session: Any, new_wire: Callable[[], Wire]) -> AsyncIterator[Address]:
     """Serve the session of a table on a local port; yield its address."""

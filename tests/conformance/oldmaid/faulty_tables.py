@@ -35,6 +35,7 @@ from tests.conformance.oldmaid.changed_programs import (
     EffectChange,
     Effects,
     EncodeChange,
+    LineWire,
     serve_table,
 )
 
@@ -135,20 +136,6 @@ class IgnoresInvalidJson(Wire):
     @override
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         return [one for one in super().feed(data) if not (isinstance(one, Violation) and one.clause == "oldmaid-8.3")]
-
-
-class LineWire(Wire):
-    """Messages end at the end of a line only."""
-
-    def __init__(self, role: Any) -> None:
-        super().__init__(role)
-        self._line = b""
-
-    @override
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        self._line += data
-        complete, end, self._line = self._line.rpartition(b"\n")
-        return super().feed(complete + end)
 
 
 def open_faulty_table(faulty: FaultyTable) -> AbstractAsyncContextManager[Address]:

@@ -15,7 +15,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import LINE_CAUSE, Cause
 from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
@@ -75,6 +75,13 @@ def test_faulty_player_fails_by_its_clause(faulty: FaultyPlayer) -> None:
     results = run(partial(play_faulty, faulty), *faulty.selections, strict=faulty.strict)
     found = failed(results)
     assert {clause for _, clause, _ in found} & faulty.clauses, found or [str(result) for result in results]
+
+
+def test_a_player_that_reads_line_by_line_has_one_cause() -> None:
+    line_by_line = next(faulty for faulty in FAULTY_PLAYERS if faulty.name == "wants-line-ends")
+    results = run(partial(play_faulty, line_by_line), "oldmaid/1.3", "oldmaid/1.4")
+    failures = [result.failure for result in results if result.failure is not None]
+    assert {(failure.clause, failure.cause) for failure in failures} == {("oldmaid-1.3", LINE_CAUSE)}
 
 
 @pytest.mark.parametrize("step", extended([20, 1], 2))

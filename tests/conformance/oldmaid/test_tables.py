@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.diagnosis.cause import MUTE_CAUSE, SENDS_BACK
+from croupier.conformance.diagnosis.cause import LINE_CAUSE, MUTE_CAUSE, SENDS_BACK
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.table_bench import CLOSES_AFTER_ANSWERS, LINE_CAUSE
+from croupier.conformance.oldmaid.table_bench import CLOSES_AFTER_ANSWERS
 from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result

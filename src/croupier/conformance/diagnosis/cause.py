@@ -62,6 +62,8 @@ ONE_READ_CAUSE: Final = Cause(
 
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 
+LINE_CAUSE: Final = Cause("it reads line by line: the same messages pass when each ends with a line end")
+
 MUTE_CAUSE: Final = Cause("it accepts connections and has not answered anything")
 
 SENDS_BACK: Final = Cause("it sends back what the client has sent")

@@ -12,15 +12,16 @@ from croupier.conformance.listening import HOST
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
-from croupier.conformance.oldmaid.reader import MessageReader
+from croupier.conformance.oldmaid.reader import MessageReader, with_line_ends
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
+from croupier.core.spans import SpanReader
 from croupier.net.event_loop import wait_set
 from croupier.net.prompt_connection import acknowledge_at_once
 from croupier.net.stop_listening import stop_listening
-from croupier.rooms.oldmaid.wire import Dialect, Join
+from croupier.rooms.oldmaid.wire import Dialect, Join, Message, Wire
 
 MIN_CONNECT_SECONDS: Final = 0.2
 """How long one attempt to connect to the program may take at least; a busy machine needs more than a moment."""
@@ -58,6 +59,7 @@ class ProgramConnection(asyncio.Protocol):
         self.reader = MessageReader(
             "table" if name == "table" else "player", detected_dialect=endpoints.detected_dialect
         )
+        self._own_spans = SpanReader[Message](Wire("player", dialect=endpoints.dialect))
         self._endpoints = endpoints
         self._transport: asyncio.Transport
 
@@ -103,6 +105,10 @@ class ProgramConnection(asyncio.Protocol):
 
     def send(self, data: bytes) -> None:
         """Send bytes to the program."""
+        ended = with_line_ends(data, [*self._own_spans.feed(data)])
+        self._endpoints.has_open_lines |= ended != data
+        if self._endpoints.ends_lines:
+            data = ended
         self._endpoints.add_line(HOUSE, self, data)
         self._endpoints.send(self, data)
 
@@ -130,7 +136,8 @@ class ProgramEndpoints:
     `nick` is the program's, and `program_address` where it listens; None before it has joined. When
     `is_dialogue_closed` is set, nothing is added to the dialogue: its last line shows the fault. `on_connection` is
     called for each connection, `on_activity` whenever the program does anything, which also sets `activity`. Bytes are
-    sent as `delivery` says. Players are listed in the `dialect`, and the program's messages are read by
+    sent as `delivery` says, with a line end after each message if that `ends_lines`; `has_open_lines`: there was a
+    message without one. Players are listed in the `dialect`, and the program's messages are read by
     `detected_dialect` if there is one.
     """
 
@@ -138,11 +145,14 @@ class ProgramEndpoints:
         self,
         *,
         delivery: Delivery = WHOLE,
+        ends_lines: bool = False,
         dialect: Dialect = "document",
         detected_dialect: JsonDialect | None = None,
     ) -> None:
         self.dialect: Dialect = dialect
         self.detected_dialect = detected_dialect
+        self.ends_lines = ends_lines
+        self.has_open_lines = False
         self.nick: str | None = None
         self.program_address: Address | None = None
         self.is_dialogue_closed = False

@@ -10,7 +10,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import LINE_CAUSE, ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
@@ -54,6 +54,8 @@ class PlayerBench(Bench):
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
         self._experiments = PairedExperiments()
+        self._line_experiments = PairedExperiments()
+        self._cases_with_open_lines: set[str] = set()
         self._reaction_seconds: list[float] = []
         self._shared_runs: SharedRuns = {}
         self._absences = Absences()
@@ -87,33 +89,42 @@ class PlayerBench(Bench):
         return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * self._usual_seconds))
 
     async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether a failure comes from how messages arrive: at once, or as the delivery of the case says.
+        """Find out whether a failure comes from how messages arrive: without line ends, at once, or in pieces.
 
         The case is tried again with a pause between whole messages, or with whole messages, and in between as it was:
         in a player whose fault shows by luck, both fail. One pair is enough in a program that is known to take one read
         for one message. No try uses what other cases have played: of that, only games that have passed are kept. A
-        player that never joins is sent nothing to misread.
+        player that never joins is sent nothing to misread. A case in which a message has no line end is first tried
+        with one after each.
         """
         failure, is_usual = attempt.failure, case.delivery == WHOLE
         is_late = not is_usual and not case.delivery.max_piece_bytes
         if failure is None or self._never_joins or not may_come_from_reads(failure):
             return attempt
+
+        async def fails(pair: int) -> bool:
+            return (await self._attempt_alone(case, number - 1 + pair)).failure is not None
+
+        async def passes_with_line_ends(pair: int) -> bool:
+            return (await self._attempt_alone(case, number - 1 + pair, ends_lines=True)).outcome is Outcome.PASS
+
+        if case.id in self._cases_with_open_lines and await self._line_experiments.show_cause(
+            passes_with_line_ends, fails, is_common=True
+        ):
+            return attempt.blamed("oldmaid-1.3", LINE_CAUSE)
         other = replace(case, delivery=Delivery(delay_seconds=SPACED_SECONDS) if is_usual else WHOLE)
 
         async def passes(pair: int) -> bool:
             return (await self._attempt_alone(other, number - 1 + pair)).outcome is Outcome.PASS
 
-        async def fails(pair: int) -> bool:
-            return (await self._attempt_alone(case, number - 1 + pair)).failure is not None
-
         if not await self._experiments.show_cause(passes, fails, is_of_cause=not is_late, is_common=is_usual):
             return attempt
         return attempt.blamed("oldmaid-1.4", failure.cause if is_late else ONE_READ_CAUSE)
 
-    async def _attempt_alone(self, case: PlayerCase, number: int) -> Attempt:
+    async def _attempt_alone(self, case: PlayerCase, number: int, *, ends_lines: bool = False) -> Attempt:
         runs: SharedRuns = {}
         try:
-            return await self._attempt(case, number, runs)
+            return await self._attempt(case, number, runs, ends_lines=ends_lines)
         finally:
             await cancel_all(*(task for _, task in runs.values()))
 
@@ -127,7 +138,9 @@ class PlayerBench(Bench):
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
         return await self._attempt(case, number, self._shared_runs)
 
-    async def _attempt(self, case: PlayerCase, number: int, shared_runs: SharedRuns) -> Attempt:
+    async def _attempt(
+        self, case: PlayerCase, number: int, shared_runs: SharedRuns, *, ends_lines: bool = False
+    ) -> Attempt:
         if (skip := self._absences.skip) is not None:
             return skip
         config, absences = self._config, self._absences.count
@@ -140,6 +153,7 @@ class PlayerBench(Bench):
             quiet_seconds=min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, QUIET_FACTOR * self._usual_seconds)),
             shared_runs=shared_runs,
             delivery=case.delivery,
+            ends_lines=ends_lines,
         )
         error: Ended | None = None
         clock = asyncio.get_running_loop().time
@@ -151,6 +165,8 @@ class PlayerBench(Bench):
         self._has_joined |= context.endpoints.nick is not None
         self._has_missed_join |= clock() - started_at >= context.start_timeout
         self._absences.record(str(error) if isinstance(error, NeverConnected) else "", absences)
+        if context.endpoints.has_open_lines:
+            self._cases_with_open_lines.add(case.id)
         dialogue = context.endpoints.dialogue
         self._has_sent |= any(line.side == CLIENT for line in dialogue)
         self._reaction_seconds += [

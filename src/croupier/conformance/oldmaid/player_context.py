@@ -26,7 +26,8 @@ class PlayerContext:
     """The context of one try of a case.
 
     The program has `start_timeout` seconds to start and connect, and then to join, and `timeout` seconds for each later
-    message; after the last one it is observed for `quiet_seconds`. What it is sent is delivered as `delivery` says.
+    message; after the last one it is observed for `quiet_seconds`. What it is sent is delivered as `delivery` says,
+    with a line end after each message if it `ends_lines`.
     `endpoints` are our ends of the connections of the program that was started last, and `stderr` is what that one has
     written.
     """
@@ -39,6 +40,7 @@ class PlayerContext:
     quiet_seconds: float
     shared_runs: SharedRuns
     delivery: Delivery = WHOLE
+    ends_lines: bool = False
     endpoints: ProgramEndpoints = field(init=False)
     stderr: bytes = b""
 
@@ -49,6 +51,7 @@ class PlayerContext:
         """Return endpoints for one more program, and show their dialogue from now on."""
         self.endpoints = ProgramEndpoints(
             delivery=self.delivery,
+            ends_lines=self.ends_lines,
             dialect=cast(Dialect, self.config.known_dialect()),
             detected_dialect=self.config.dialect,
         )

@@ -1,13 +1,21 @@
 """Reads the messages of one connection end, by the dialect of its program if it has one."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.core.errors import Violation
 from croupier.core.spans import Span, SpanReader
 from croupier.rooms.oldmaid.wire import Dialect, Message, Reply, Standing, Wire, WireRole
+
+
+def with_line_ends(data: bytes, spans: Sequence[Span[Message]]) -> bytes:
+    """Return data with a line end after each message, unless there is one: some programs refuse an empty line."""
+    for end in reversed([span.end for span in spans]):
+        if not data[end:].lstrip(b" \t\r").startswith(b"\n"):
+            data = data[:end] + b"\n" + data[end:]
+    return data
 
 
 class MessageReader:

@@ -21,7 +21,7 @@ from croupier.conformance.oldmaid.answers import (
 )
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.outcomes import Failed, HungUp, dialogue_line, display_text, unfinished_message
-from croupier.conformance.oldmaid.reader import MessageReader
+from croupier.conformance.oldmaid.reader import MessageReader, with_line_ends
 from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import FoundKind, Violation
@@ -138,7 +138,7 @@ class ScriptedPlayer:
             self._sent_ahead.clear()
         self._sent_ahead += [span.message for span in spans]
         if self._ends_lines:
-            data = _with_line_ends(data, [span.end for span in spans])
+            data = with_line_ends(data, spans)
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
         for span in spans:
             message = span.message
@@ -365,14 +365,6 @@ def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause
     found = f"{received.text} as the answer to {_render(player_input)}"
     cause = likely_spelling("player", received, is_error)
     raise received.failure(clause if is_known else "oldmaid-2.9", "an error", found, cause)
-
-
-def _with_line_ends(data: bytes, ends: Sequence[int]) -> bytes:
-    """Return data with a line end at each of these offsets, unless one is there: some tables refuse an empty line."""
-    for end in reversed(ends):
-        if not data[end:].lstrip(b" \t\r").startswith(b"\n"):
-            data = data[:end] + b"\n" + data[end:]
-    return data
 
 
 def _has_certain_end(message: Message | Violation, data: bytes) -> bool:

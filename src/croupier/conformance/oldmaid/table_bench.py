@@ -8,7 +8,14 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import MUTE_CAUSE, ONE_READ_CAUSE, SENDS_BACK, Cause, dialect_cause
+from croupier.conformance.diagnosis.cause import (
+    LINE_CAUSE,
+    MUTE_CAUSE,
+    ONE_READ_CAUSE,
+    SENDS_BACK,
+    Cause,
+    dialect_cause,
+)
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.dialects import greeting_dialect, is_in_greeting
@@ -35,7 +42,6 @@ MAX_GROUPS: Final = 4
 SURPLUS_SECONDS: Final = 0.005
 """The pause before each request in which a table may close that should not."""
 
-LINE_CAUSE: Final = Cause("it reads line by line: the same messages pass when each ends with a line end")
 CLOSES_AFTER_ANSWERS: Final = Cause("it closes the connection after an answer, where the conversation goes on")
 
 UNASKED_CLAUSES: Final = frozenset({"oldmaid-1.8", "oldmaid-8.1"})
