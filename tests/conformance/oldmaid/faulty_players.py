@@ -9,7 +9,7 @@ from typing import Any, override
 
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Closing, Drop, Effect, Event, Left, Malformed, Peer, Received, Send
+from croupier.core.session import Closing, Connect, Drop, Effect, Event, Left, Malformed, Peer, Received, Send
 from croupier.rooms.oldmaid.cards import WIRE_CARDS, to_wire
 from croupier.rooms.oldmaid.player import TABLE, Player
 from croupier.rooms.oldmaid.wire import (
@@ -241,6 +241,21 @@ def reads_one_neighbour() -> Mutation:
     return mutation
 
 
+def calls_late() -> Mutation:
+    """Connects to its left neighbour only when it has a turn to pass on."""
+    held: list[Effect[Any]] = []
+
+    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
+        if isinstance(event, Received) and isinstance(event.message, YourTurn):
+            effects = [*effects, *held]
+            held.clear()
+            return effects
+        held.extend(effect for effect in effects if isinstance(effect, Connect))
+        return [effect for effect in effects if not isinstance(effect, Connect)]
+
+    return mutation
+
+
 def reads_its_left_neighbour_late() -> Mutation:
     """Reads what its left neighbour sends only while it waits for an answer, as a program with one thread does."""
     neighbours: set[Peer] = set()
@@ -318,6 +333,10 @@ def _as_python(_: Message, data: bytes) -> bytes:
     return repr(json.loads(data)).encode() + b"\n"
 
 
+def _misstate_last_cards(discard: Discard) -> Discard:
+    return Discard(discard.cards, "false" if discard.last_cards == "true" else "true")
+
+
 def _numbers_as_text(message: Message, data: bytes) -> bytes:
     if isinstance(message, Pick | Offer):
         value_by_key = json.loads(data)
@@ -340,6 +359,7 @@ FAULTY_PLAYERS = (
     _faulty("commands-in-capitals", "8.6", "4.7/first", encode_change=_spelt(Draw, b"draw", b"DRAW")),
     _faulty("numbers-as-text", "8.7", "7.2/offered", encode_change=_numbers_as_text),
     _faulty("keeps-pairs", "5.11", "5.11 4.8", mutation=never_sends(Discard, Reply("error", "no"))),
+    _faulty("misstates-last-cards", "5.10", "5.10", mutation=_change(Discard, _misstate_last_cards)),
     _faulty("never-out-of-cards", "7.12", "7.12", mutation=never_sends(OutOfCards, OK)),
     _faulty("out-with-cards", "7.12 6.2", "4.8", mutation=also_sends(Discard, OutOfCards())),
     _faulty("passes-no-turn", "4.7", "4.7", mutation=never_sends(YourTurn)),
@@ -363,5 +383,6 @@ FAULTY_PLAYERS = (
         "waits-for-the-dead", "9.6", "9.6/left-gone-before-ok 9.6/left-gone-before-pick", mutation=waits_for_the_dead
     ),
     _faulty("leaves-early", "4.7 4.8 7.8", "4.8", mutation=leaves_early),
+    _faulty("calls-late", "3.16", "3.16", mutation=calls_late),
     _faulty("does-not-listen", "3.17", "3.17 3.16", port=1),
 )

@@ -190,7 +190,8 @@ class PlayerReplay:
                     return True
                 continue
             if entry.kind == ">":
-                done = is_next and (entry.is_answer or not at) and await self._send(entry)
+                is_due = is_next and (entry.is_answer or not at) and not self._awaits_call(entry)
+                done = is_due and await self._send(entry)
             elif entry.kind == "dropped":
                 done = is_next and self._is_dropped(entry.peer)
             else:
@@ -199,6 +200,16 @@ class PlayerReplay:
                 self._lines_left.remove(entry)
                 return True
         return False
+
+    def _awaits_call(self, entry: ReplayLine) -> bool:
+        """Whether a line gives the turn to a program that has yet to connect to its left neighbour (oldmaid-3.16)."""
+        is_first_turn = entry.kind == ">" and entry.data.startswith(b'{"cmd": "your_turn"')
+        return self._clause == NEIGHBOUR_CLAUSE and is_first_turn and not self._has_called
+
+    @property
+    def _has_called(self) -> bool:
+        """Whether the program has connected to another player."""
+        return any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
 
     async def _wait(self, program: ProgramUnderTest, timeout: float, waited: float) -> None:
         """Wait for activity. Raises Failed on a timeout, or if the program has exited."""
@@ -250,10 +261,12 @@ class PlayerReplay:
         """Return the failure if the next expected line does not come."""
         wanted = [one for one in self._lines_left if one.kind == "dropped" or (one.kind == "<" and not one.is_status)]
         entry = next(iter(wanted), self._lines_left[0])
-        has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
-        if self._has_called_right and not has_called:
+        if self._has_called_right and not self._has_called:
             found = f"a connection to the right neighbour, and none to the left one: {what}"
             return Failed(NEIGHBOUR_CLAUSE, found, "a connection to the next player in the list", kind=kind)
+        if kind is FoundKind.SILENCE and self._awaits_call(self._lines_left[0]):
+            found, expected = f"no connection to the left neighbour: {what}", "one as soon as the list has come"
+            return Failed(NEIGHBOUR_CLAUSE, found, expected, kind=kind)
         if entry.kind == "dropped":
             return Failed(self._clause, what, f"that it disconnects from {entry.peer!r}", kind=kind)
         if entry.kind != "<":
@@ -265,7 +278,7 @@ class PlayerReplay:
         if connection is None:
             what = f"no connection to {entry.peer!r}, {what}"
             is_first = self._clause != UNREACHABLE_CLAUSE  # the left neighbour listens, and not only the next player
-            if not has_called and is_first and entry.wanted.get("cmd") == "your_turn":
+            if not self._has_called and is_first and entry.wanted.get("cmd") == "your_turn":
                 return Failed(NEIGHBOUR_CLAUSE, what, expected, kind=kind)
         elif connection.has_ended and kind is FoundKind.SILENCE:
             kind = FoundKind.CLOSED

@@ -303,7 +303,7 @@ class Referee:
         if accepted:
             player.hand -= {a, b}
             assert self._turn_checker is not None, "it begins with the game"
-            self._turn_checker.on_discard(player)
+            self._turn_checker.on_discard(player, discard)
         else:
             player.refused_pairs.add((min(a, b), max(a, b)))
 

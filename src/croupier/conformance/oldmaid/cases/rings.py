@@ -131,6 +131,14 @@ async def _time_of_discards(context: PlayerContext) -> None:
         raise ImplementationChoice(KEEPS_PAIRS)
 
 
+async def _claims_of_last_cards(context: PlayerContext) -> None:
+    """Look whether it has called a pair its last cards in a game of two, and had others."""
+    ring = await share_game(context, 2, 0, salt=2)
+    discard = ring.referee.players[ring.endpoints.nick or ""].wrong_last_cards
+    if discard is not None:
+        raise Failed("oldmaid-5.10", f"{discard} with other cards left", "last_cards false while it has other cards")
+
+
 async def _hand_in_random_order(context: PlayerContext) -> None:
     """Look at the first card that was picked from it in each game of the run; play games of two until they suffice."""
     for salt in range(MAX_GAMES + 1):
@@ -242,6 +250,9 @@ def cases() -> Sequence[PlayerCase]:
         found.add(clause, slug, title, rank=RESULT_RANK)(partial(_play_until_result, loses=loses))
     found.add("5.13", "time-of-discards", "Pairs go at once, or when all cards are drawn", rank=RESULT_RANK)(
         _time_of_discards
+    )
+    found.add("5.10", "last-cards", "It calls no pair its last cards while it has others", rank=RESULT_RANK)(
+        _claims_of_last_cards
     )
     found.add("7.8", "random-place", "A card is put at a random place in the hand", rank=RESULT_RANK)(
         _hand_in_random_order

@@ -7,6 +7,7 @@ from typing import Literal
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import CARD_NAMES, Card, pair_of
 from croupier.rooms.oldmaid.rules import others_in_ring
+from croupier.rooms.oldmaid.wire import Discard
 
 type TurnAction = Literal["draw", "pass", "offer"]
 """What a player may do in its turn: draw a card, pass the turn on, or offer its hand."""
@@ -33,7 +34,8 @@ class Observed:
     knows that the deck is empty, `is_out` that it has reported `out_of_cards`, and `is_excused` that it may believe in
     good faith to have the turn. It `answers_late` if it has drawn, and has not answered the `your_turn` yet.
     `discards_early` and `draws_with_pairs`: while cards were drawn, it has discarded, or has drawn with a pair in its
-    hand.
+    hand. `wrong_last_cards` is the first pair that it has called its last cards while it had others that are no
+    pairs.
     """
 
     nick: str
@@ -52,6 +54,7 @@ class Observed:
     answers_late: bool = False
     discards_early: bool = False
     draws_with_pairs: bool = False
+    wrong_last_cards: Discard | None = None
 
     @property
     def keeps_pairs(self) -> bool:
@@ -65,6 +68,11 @@ class Observed:
             if self.hand.issuperset(pair) and pair not in self.refused_pairs:
                 return pair
         return None
+
+    @property
+    def has_only_pairs(self) -> bool:
+        """Whether it can discard all its cards."""
+        return all((pair := pair_of(card)) is not None and self.hand.issuperset(pair) for card in self.hand)
 
     def may_ask(self, other: str, nicks: Sequence[str]) -> bool:
         """Whether `other` may be the left neighbour, given the players that are out or unreachable between them.

@@ -6,7 +6,7 @@ from croupier.core.referee import Party
 from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, Card
 from croupier.rooms.oldmaid.ring.observed import Observed, ObservedOffer, card_name
 from croupier.rooms.oldmaid.table.game import TableGame
-from croupier.rooms.oldmaid.wire import Offer, Pick, Reply, Request, Standing, YourTurn
+from croupier.rooms.oldmaid.wire import Discard, Offer, Pick, Reply, Request, Standing, YourTurn
 
 
 class TurnChecker:
@@ -45,9 +45,12 @@ class TurnChecker:
             self._blame(player.nick, "oldmaid-4.3", "draw without a turn", "it after your_turn")
         player.draws_with_pairs |= player.pair is not None
 
-    def on_discard(self, player: Observed) -> None:
+    def on_discard(self, player: Observed, discard: Discard) -> None:
         """Record a discard: while cards are drawn, it may come at any time (oldmaid-5.8)."""
         player.discards_early |= self._game.drawn_count < CARD_COUNT
+        claim = discard.last_card if discard.last_cards is None else discard.last_cards
+        if claim in {"true", True} and not player.has_only_pairs and player.wrong_last_cards is None:
+            player.wrong_last_cards = discard
 
     def on_request(self, player: Observed, other: Observed, request: Request) -> None:
         """Check a request of a player to another one."""
