@@ -1,13 +1,17 @@
 """Whole runs: a dialect is detected and named once, and further errors are found after it."""
 
 import asyncio
+import shlex
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.diagnosis.causes import SENDS_BACK
+from croupier.conformance.diagnosis.cause import SENDS_BACK
+from croupier.conformance.program import ProgramError
 from croupier.conformance.report.summary import repeat_command
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
@@ -237,6 +241,39 @@ def test_a_server_that_ends_with_its_clients_is_started_for_each_one(
     assert [str(failure.cause) for failure in failures] == [cause] * len(failures)
     assert report.count(Outcome.PASS) >= 1
     assert report.stopped_reason == ""
+
+
+ENDS_WITH_THE_SECOND_CLIENT = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+first, _ = server.accept()
+if len(sys.argv) > 2 and first.recv(1000):
+    first.sendall(sys.argv[2].encode())
+first.close()
+server.accept()
+sys.exit("no more clients")
+"""
+
+
+def check_ending_server(tmp_path: Path, selection: str, *arguments: str) -> Report:
+    program = tmp_path / "server.py"
+    program.write_text(ENDS_WITH_THE_SECOND_CLIENT, encoding="ascii")
+    line = shlex.join([sys.executable, f"{program}", "{port}", *arguments])
+    plan = Plan(room=ROOMS["oldmaid"], role="server", selection=selection, command=line)
+    return asyncio.run(check(plan, lambda _: None, time.time()))
+
+
+def test_a_table_that_ends_with_the_first_case_is_blamed_for_that(tmp_path: Path) -> None:
+    report = check_ending_server(tmp_path, "oldmaid/3.8", '{"result": "error", "message": "no"}')
+    failures = [result.failure for result in report.results if result.failure]
+    ended = "it has ended (exit status 1): see what it has written to stderr"
+    assert ended in {str(failure.cause) for failure in failures}
+    assert "no more clients" in report.stderr
+
+
+def test_the_end_of_a_server_before_the_first_case_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match=r"It has ended \(exit status 1\); its stderr: no more clients$"):
+        check_ending_server(tmp_path, "oldmaid/3.8")
 
 
 @pytest.mark.parametrize("room", ROOMS)

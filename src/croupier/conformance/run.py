@@ -441,6 +441,9 @@ async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Calla
     found = await first_look(plan.room, *address, plan.ssl, on_notice=notices.append, is_ours=server is not None)
     for notice in notices:
         on_notice(notice)
+    if found.trouble is not None and server is not None and await server.has_ended():
+        program = server.program
+        raise ProgramError(f"{found.trouble} It has ended ({program.end_description}){program.stderr_excerpt()}")
     if found.trouble is not None:
         raise ProgramError(found.trouble)
     if server is not None:

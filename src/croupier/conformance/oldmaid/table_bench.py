@@ -98,7 +98,8 @@ class TableBench(Bench):
             async with context.holding_lobby() if case.needs_whole_lobby else nullcontext():
                 attempt = await self._play(case, context, case.play(context))
         except ConnectionError as lost:
-            raise (TargetGone(str(lost)) if self._was_reached else lost) from None
+            is_known = self._was_reached or self._config.server is not None
+            raise (TargetGone(str(lost)) if is_known else lost) from None
         if not self._was_reached:
             self._was_reached = True
             self._groups = await self._count_groups()
