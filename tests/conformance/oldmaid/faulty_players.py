@@ -241,6 +241,14 @@ def reads_one_neighbour() -> Mutation:
     return mutation
 
 
+def discards_no_pair_when_offered(player: Player, event: Event[Any], effects: Effects) -> Effects:
+    """Throws away its first two cards before it picks."""
+    if isinstance(event, Received) and isinstance(event.message, Offer) and len(player.hand) > 1:
+        first, second = map(to_wire, player.hand[:2])
+        return [Send(TABLE, Discard((first, second), "true")), *effects]
+    return effects
+
+
 def calls_late() -> Mutation:
     """Connects to its left neighbour only when it has a turn to pass on."""
     held: list[Effect[Any]] = []
@@ -360,6 +368,7 @@ FAULTY_PLAYERS = (
     _faulty("numbers-as-text", "8.7", "7.2/offered", encode_change=_numbers_as_text),
     _faulty("keeps-pairs", "5.11", "5.11 4.8", mutation=never_sends(Discard, Reply("error", "no"))),
     _faulty("misstates-last-cards", "5.10", "5.10", mutation=_change(Discard, _misstate_last_cards)),
+    _faulty("discards-no-pair", "5.1", "7.8/picks-a-pair", mutation=lambda: discards_no_pair_when_offered),
     _faulty("never-out-of-cards", "7.12", "7.12", mutation=never_sends(OutOfCards, OK)),
     _faulty("out-with-cards", "7.12 6.2", "4.8", mutation=also_sends(Discard, OutOfCards())),
     _faulty("passes-no-turn", "4.7", "4.7", mutation=never_sends(YourTurn)),

@@ -1,5 +1,7 @@
 """Dialects of Old Maid programs are detected, named and undone; valid messages are unchanged."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from croupier.conformance.oldmaid.dialects import DIALECTS
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Draw, Message, Wire, WireRole
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Draw, Message, Status, Wire, WireRole
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
 from tests.sampling import extended, in_one_test
 
@@ -208,3 +210,9 @@ def test_answer_that_cannot_be_read_fails(card: bytes) -> None:
     assert received.json_object == {}
     with pytest.raises(Failed, match=r"oldmaid-1\.3"):
         check_answer(Draw(), received)
+
+
+def test_an_answer_of_another_form_fails_with_the_form_of_the_answer() -> None:
+    (received,) = MessageReader("player").feed(b'{"in":["ann"],"out":{"nicks":["bob"]}}')
+    with pytest.raises(Failed, match=re.escape('{"in": […], "out": […]}')):
+        check_answer(Status(), received)

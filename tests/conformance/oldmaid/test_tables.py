@@ -74,6 +74,11 @@ def test_faulty_table_fails_by_its_clause(faulty: FaultyTable) -> None:
     assert {clause for _, clause, _ in failures} & faulty.clauses, failures
 
 
+def test_an_error_to_a_piece_is_blamed_on_the_stream() -> None:
+    one_read = next(faulty for faulty in FAULTY_TABLES if faulty.name == "one-read-one-message")
+    assert [clause for _, clause, _ in failed(run(one_read, "oldmaid/1.4/tail"))] == ["oldmaid-1.4"]
+
+
 def test_a_table_that_reads_line_by_line_has_one_cause() -> None:
     line_by_line = next(faulty for faulty in FAULTY_TABLES if faulty.name == "wants-line-ends")
     failures = [result.failure for result in run(line_by_line, "oldmaid/1") if result.failure is not None]

@@ -149,7 +149,9 @@ def _check_interpreted(request: Message | Violation | None, received: ReceivedMe
         _check_card(received)
     if isinstance(message, Violation):
         clause = TABLE_CLAUSES.get(message.clause, message.clause)
-        raise received.failure(clause, message.allowed, message.found)
+        is_request_wanted = message.clause == "oldmaid-8.5"  # a table sends none
+        allowed = ANSWER_FORMS.get(type(request), "an answer") if is_request_wanted else message.allowed
+        raise received.failure(clause, allowed, message.found)
     if not isinstance(message, Reply | Standing):
         raise received.failure("oldmaid-1.8", "answers, for a table asks nothing", f"a request, {received.text}")
     if received.is_error:

@@ -29,7 +29,7 @@ MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
 """A silence that is a choice is believed after this many times the program's median reaction time."""
 
-SILENT_CAUSE: Final = Cause("it connects and has not sent anything")
+SILENT_CAUSE: Final = Cause('it connects and sends nothing, where {"cmd": "join", "nick": …} comes first')
 
 MUTE_START_SECONDS: Final = 2.0
 """How long a program may take to start and to join after it has not joined in the whole time, and never before."""

@@ -431,7 +431,7 @@ class PlayerReplay:
         try:
             self._check(entry, received)
         except Failed as broken:
-            if pick is not None:
+            if pick is not None and broken.failure.clause != PAIR_CLAUSE:
                 clause, expected = expected_clause(self._transcript, pick), f"{pick.text} to {pick.peer!r}"
                 raise received.failure(clause, expected, f"{received.text} to {entry.peer!r}") from None
             broken.amend(cause=likely_spelling("table" if connection.name == "table" else "player", received))
