@@ -21,6 +21,7 @@ from tests.conformance.dialect_samples import HABITS, Habit
 from tests.conformance.dialect_server import lucky, open_house
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.programs import command
+from tests.sampling import extended
 
 SECTIONS = {"kuhn": "kuhn/4", "sevenhalf": "sevenhalf/5", "blackjack": "blackjack/5"}
 """Cases in which every message of a room comes up."""
@@ -274,6 +275,20 @@ def test_a_table_that_ends_with_the_first_case_is_blamed_for_that(tmp_path: Path
 def test_the_end_of_a_server_before_the_first_case_is_reported_with_its_last_words(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=r"It has ended \(exit status 1\); its stderr: no more clients$"):
         check_ending_server(tmp_path, "oldmaid/3.8")
+
+
+@pytest.mark.parametrize("name", extended(HOUSE_ROOMS, 3))
+def test_a_server_that_ends_at_a_reset_fails_the_cases_about_that(name: str) -> None:
+    line = command(name, "server", "ends-at-reset")
+    plan = Plan(room=HOUSE_ROOMS[name], role="server", selection=f"{name}/8.1", command=line)
+    report = asyncio.run(check(plan, lambda _: None, time.time()))
+    failed = [result for result in report.results if not result.is_good]
+    assert {result.case.rpartition("/")[2] for result in failed} >= {"reset-at-once", "reset-in-a-game"}
+    for result in failed:
+        assert "reset" in result.case
+        assert result.failure is not None
+        assert result.failure.clause == f"{name}-8.1"
+        assert str(result.failure.cause) == "it has ended (exit status 4)"
 
 
 @pytest.mark.parametrize("room", ROOMS)

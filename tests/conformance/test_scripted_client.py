@@ -115,6 +115,13 @@ def test_a_client_that_hangs_up_does_not_wait_for_its_last_answers() -> None:
     assert (talk.is_over, talk.skip_reason, talk.fault) == (True, None, None)
 
 
+def test_a_client_that_resets_its_connection_does_not_drop_it_before() -> None:
+    talk = probe(HangUp(b"STRT P_1", resets=True), goodbye=b"DISC")
+    assert not talk.resets
+    assert talk.on(Joined(HOUSE), 0.0) == [Send(HOUSE, b"STRT P_1")]
+    assert (talk.is_over, talk.resets, talk.skip_reason, talk.fault) == (True, True, None, None)
+
+
 def test_the_skip_reason_is_kept_when_the_house_leaves() -> None:
     off = probe(b"STRT P_1", ends="the king did not come up")
     off.on(Joined(HOUSE), 0.0)

@@ -25,6 +25,7 @@ from croupier.core.session import (
 )
 from croupier.net.client_addresses import address_key
 from croupier.net.limits import EndpointLimits
+from croupier.net.reset_connection import reset_connection
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 
@@ -275,9 +276,12 @@ class Connection(asyncio.Protocol):
         else:
             self._handle_backlog()
 
-    def abort(self) -> None:
-        """Close the connection at once; unsent data is lost."""
-        self._transport.abort()
+    def abort(self, *, resets: bool = False) -> None:
+        """Close, or reset, the connection at once; unsent data is lost."""
+        if resets:
+            reset_connection(self._transport)
+        else:
+            self._transport.abort()
 
     def _abort_later(self) -> None:
         """Give the peer `close_timeout` to read the last messages, then close the connection."""

@@ -223,13 +223,13 @@ class Endpoint:
         """Accept new connections again."""
         self._suspend_reason = None
 
-    def disconnect(self, peer: Peer) -> None:
-        """Close the connection of a peer at once; messages that are queued for it are discarded."""
+    def disconnect(self, peer: Peer, *, resets: bool = False) -> None:
+        """Close, or reset, the connection of a peer at once; messages that are queued for it are discarded."""
         connection = self.connections.get(peer)
         if connection is not None:
             connection.outbox.clear()
             connection.dropped = True
-            connection.abort()
+            connection.abort(resets=resets)
 
     async def wait_drained(self) -> None:
         """Wait until all connections are closed, and after `halt` the listening sockets."""

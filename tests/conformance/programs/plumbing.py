@@ -113,6 +113,8 @@ def _converse(table: type[TablePeer], connection: socket.socket, options: Option
         except (Disconnected, OSError) as error:
             if options.habit == "ends-at-hang-up" and type(error) is not Disconnected:
                 os._exit(3)
+            if options.habit == "ends-at-reset" and type(error) is ConnectionResetError:
+                os._exit(4)
             if options.habit == "never-closes":
                 time.sleep(HANG_SECONDS)
     if options.habit == "serves-once":

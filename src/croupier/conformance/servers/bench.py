@@ -135,7 +135,7 @@ class HouseBench(Bench):
             if probe.fault and self._is_strict_answer(case, probe):
                 return Attempt(Outcome.CHOICE, STRICT_NOTE, dialogue=probe.conversation.lines)
             if probe.fault:
-                return await self._blame_close(case, probe, self._failure(case, Outcome.FAIL, probe))
+                return await self._failed(case, probe, is_first=probe is probes[0])
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
             return self._failure(case, outcome, provoked.probe)._replace(refused="")
@@ -189,6 +189,20 @@ class HouseBench(Bench):
         allowed, found = "a server that serves the next client", "a goodbye and the close for every client"
         failure = Failure(self._test_data.shared_clauses["tables"], allowed, found, kind=FoundKind.CLOSED)
         return Attempt(Outcome.FAIL, failure=failure.explained(NO_MORE_CLIENTS), dialogue=probes[-1].conversation.lines)
+
+    async def _failed(self, case: HouseServerCase, probe: ScriptedClient, *, is_first: bool) -> Attempt:
+        """The failure of a client, on the clause of the case if an earlier client is to blame for it."""
+        attempt = self._failure(case, Outcome.FAIL, probe)
+        if not is_first and not case.is_concurrent and self._needs_next_client(case):
+            attempt = await self._blame_earlier_client(case, attempt)
+        return await self._blame_close(case, probe, attempt)
+
+    async def _blame_earlier_client(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
+        """Blame what the case is about if the next client gets no answer, or the house ends while it plays."""
+        is_unanswered = self._conversations.is_answered_elsewhere(attempt)
+        if not is_unanswered and not (attempt.is_close and self._process and await self._process.has_ended()):
+            return attempt
+        return attempt.blamed(case.clause, None)._replace(steps=())
 
     async def _blame_close(self, case: HouseServerCase, probe: ScriptedClient, attempt: Attempt) -> Attempt:
         """Blame a house that closes at what it need not tolerate on the refusal that is missing before the close."""

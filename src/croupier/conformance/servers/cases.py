@@ -205,12 +205,25 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
         ),
         case("goodbye", "goodbye-behind-a-game", "A client leaves after a game", send_each(*game, *test_data.goodbye)),
         *(
-            case("goodbye", slug, f"A client that hangs up {when} does no harm", *hang_up, again)
-            for slug, when, *hang_up in (
-                ("hang-up-at-once", "at once", hang_up_after()),
-                ("hang-up-in-a-message", "in the middle of a message", hang_up_after(game[0], cut=1)),
-                ("hang-up-in-a-game", "in the middle of a game", hang_up_after(game[0])),
-                ("hang-up-without-reading", "before it has read its answers", hang_up_unanswered(*game * 5), listen),
+            case("goodbye", slug, f"A client that {what} does no harm", *hang_up, again)
+            for slug, what, *hang_up in (
+                ("hang-up-at-once", "hangs up at once", hang_up_after()),
+                ("hang-up-in-a-message", "hangs up in the middle of a message", hang_up_after(game[0], cut=1)),
+                ("hang-up-in-a-game", "hangs up in the middle of a game", hang_up_after(game[0])),
+                (
+                    "hang-up-without-reading",
+                    "hangs up before it has read its answers",
+                    hang_up_unanswered(*game * 5),
+                    listen,
+                ),
+                ("reset-at-once", "resets its connection at once", hang_up_after(resets=True)),
+                ("reset-in-a-game", "resets its connection in a game", hang_up_after(game[0], resets=True)),
+                (
+                    "reset-without-reading",
+                    "resets its connection before it has read its answers",
+                    hang_up_unanswered(*game * 5, resets=True),
+                    listen,
+                ),
             )
         ),
         case(

@@ -282,13 +282,17 @@ class Conversations:
 
     async def has_fallen_silent(self, attempt: Attempt) -> bool:
         """Whether no new client gets an answer to its first message any more, although an earlier one did."""
-        said = [line.data for line in attempt.dialogue]
-        if not attempt.is_silence or len(said) != 1 or said[0] not in self._answered_openings:
+        if not attempt.is_silence or not self.is_answered_elsewhere(attempt):
             return False
+        (opening,) = attempt.dialogue
         for ending in (b"\n", *[b""] * SILENT_CLIENTS):  # it may only wait for a line end
-            if _has_answered(await self.send_quickly([said[0] + ending], WHOLE)):
+            if _has_answered(await self.send_quickly([opening.data + ending], WHOLE)):
                 return False
         return True
+
+    def is_answered_elsewhere(self, attempt: Attempt) -> bool:
+        """Whether a client has got no answer to its first message, although an earlier one did."""
+        return len(attempt.dialogue) == 1 and attempt.dialogue[0].data in self._answered_openings
 
     async def goes_on_with_earlier_game(self, attempt: Attempt) -> bool:
         """Whether a new client is refused a game, and may act at once in one that an earlier client has begun."""

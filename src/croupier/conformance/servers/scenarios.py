@@ -53,19 +53,19 @@ def send_ahead(context: ScenarioContext, *messages: object) -> ClientScript:
 
 
 @scenario
-def hang_up_after(context: ScenarioContext, *messages: object, cut: int = 0) -> ClientScript:
-    """Send these messages without their last `cut` bytes, and disconnect after their answers."""
+def hang_up_after(context: ScenarioContext, *messages: object, cut: int = 0, resets: bool = False) -> ClientScript:
+    """Send these messages without their last `cut` bytes, and disconnect, or reset, after their answers."""
     data = b"".join(map(context.encoded, messages))
     if data:
         yield data[: len(data) - cut]
-    yield HangUp()
+    yield HangUp(resets=resets)
     return None
 
 
 @scenario
-def hang_up_unanswered(context: ScenarioContext, *messages: object) -> ClientScript:
-    """Send these messages, and disconnect before their answers come."""
-    yield HangUp(b"".join(map(context.encoded, messages)))
+def hang_up_unanswered(context: ScenarioContext, *messages: object, resets: bool = False) -> ClientScript:
+    """Send these messages, and disconnect, or reset, before their answers come."""
+    yield HangUp(b"".join(map(context.encoded, messages)), resets)
     return None
 
 

@@ -24,9 +24,13 @@ class Wait(Struct, frozen=True):
 
 
 class HangUp(Struct, frozen=True):
-    """Send these bytes, if any, and disconnect without a goodbye: nobody waits for their answers."""
+    """Send these bytes, if any, and disconnect without a goodbye: nobody waits for their answers.
+
+    If it `resets` the connection, the house reads an error in place of the end, and cannot send any more.
+    """
 
     last_bytes: bytes = b""
+    resets: bool = False
 
 
 type ClientAction = bytes | Wait | HangUp
@@ -56,7 +60,7 @@ class ScriptedClient:
 
     `wire_log` is everything that was sent and received, in order, and `sent` the messages of the script.
     `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left;
-    `was_reset`: it has reset the connection.
+    `was_reset`: it has reset the connection. `resets`: the script has ended with a reset of the connection.
     `skip_reason` is the return value of the script, or says why the case does not apply, unless it `applies`.
     `connect_error` is the reason why there was no connection, empty if there was one. `error` is an exception of the
     script or of a judge, with which the conversation ends.
@@ -77,6 +81,7 @@ class ScriptedClient:
         self.has_joined = False
         self.house_has_left = False
         self.was_reset = False
+        self.resets = False
         self.connect_error = ""
         self.error: Exception | None = None
         self.skip_reason: str | None = "the conversation was over before it came to that"
@@ -237,8 +242,8 @@ class ScriptedClient:
                 return self._end(self._goodbye)
             case Wait(seconds):
                 self._due_at = now + seconds
-            case HangUp(last_bytes):
-                self.skip_reason = None
+            case HangUp(last_bytes, resets):
+                self.skip_reason, self.resets = None, resets
                 return [*(self._send(last_bytes, now) if last_bytes else ()), *self._end()]
             case _:
                 self.sent.append(action)
@@ -261,6 +266,6 @@ class ScriptedClient:
     def _end(self, goodbye: bytes = b"") -> Sequence[Effect[bytes]]:
         self.is_over = True
         self._script.close()
-        if not self.has_joined or self.house_has_left:
+        if not self.has_joined or self.house_has_left or self.resets:
             return []
         return [*([Send(HOUSE, goodbye)] if goodbye else []), Drop(HOUSE)]

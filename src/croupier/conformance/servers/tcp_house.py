@@ -61,6 +61,8 @@ class TcpHouse:
         except asyncio.CancelledError:
             endpoint.halt(final=True)
             raise
+        if probe.resets:
+            endpoint.disconnect(HOUSE, resets=True)
         closed = asyncio.create_task(endpoint.wait_drained())
         self._closing.add(closed)
         closed.add_done_callback(self._closing.discard)
