@@ -158,6 +158,34 @@ def test_a_goodbye_in_answer_to_a_readable_message_is_found_in_every_room(
     assert (result.failure.clause, result.failure.actual) == (clause, "a goodbye and the close")
 
 
+class ImpatientTable(Table):
+    """A house that refuses CARD and says goodbye as soon as the code has come."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        return self._sent([b"FAIL W_A", b"DISC", HANG_UP]) if data.startswith(b"CARD") else super().hears(data)
+
+
+def test_a_house_that_says_goodbye_at_a_code_is_not_blamed_for_what_it_reads_of_the_message() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room)
+    house.table = lambda: ImpatientTable(room, {}, honest, 1, strict=False)
+    cases = [case for case in server_cases(room) if case.id == "kuhn/2.6/unknown-card-at-start"]
+    (result,) = asyncio.run(run_cases(house, room, cases))
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.cause) == ("kuhn-8.2", ENDS_AT_REFUSALS)
+
+
+def test_a_close_after_what_luck_allows_is_not_blamed_on_its_letters() -> None:
+    def habit(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+        return answers if answers or heard != b"ACTN FLD" else [b"DISC", HANG_UP]
+
+    room = HOUSE_ROOMS["kuhn"]
+    cases = [case for case in server_cases(room) if case.id == "kuhn/2.2/every-message"]
+    for seed in (6, 7):
+        (result,) = asyncio.run(run_cases(HouseFixture(room, habit=habit, seed=seed), room, cases, seed=seed))
+        assert result.failure is None or result.failure.clause == "kuhn-8.2", result
+
+
 def test_a_house_that_closes_where_a_client_cannot_pay_is_found() -> None:
     def habit(_: bytes, answers: list[bytes]) -> Sequence[bytes]:
         return [*answers, b"DISC", HANG_UP] if answers[-1:] == [b"FAIL N_C"] else answers

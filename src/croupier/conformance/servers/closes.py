@@ -140,12 +140,19 @@ class ProvokedCloseDetector:
         if await self._accepts_alone(probe, ending, delivery):
             return self._clauses["stream"]
         canonical = canonical_messages(probe.conversation, probe.conversation.lines)
-        if "letters" not in self._clauses or len(canonical) < len(ending.messages) or canonical == [*ending.messages]:
+        if "letters" not in self._clauses or len(canonical) < len(ending.messages):
             return None
-        for _ in range(MIN_CONFIRMATIONS):
-            if (await self._send_after_silence(canonical)).house_has_left:
+        if b"".join(canonical) == b"".join(ending.messages):
+            return None
+        refused_count, confirmations = len(probe.conversation.faults_of(CLIENT)), 0
+        for _ in range(MAX_CONVERSATIONS):
+            found = await self._send_after_silence(canonical)
+            if found.house_has_left:
                 return None
-        return self._clauses["letters"]
+            confirmations += len(found.conversation.faults_of(CLIENT)) == refused_count  # luck may have decided it
+            if confirmations == MIN_CONFIRMATIONS:
+                return self._clauses["letters"]
+        return None
 
     async def _accepts_alone(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> bool:
         """Whether the messages came in other pieces, and the house accepts them whenever each is sent alone."""

@@ -211,7 +211,9 @@ class Experiments:
         be silent: it may send something unasked.
         """
         assert attempt.failure is not None, "only failures are explained"
-        if attempt.failure.cause is not None or [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
+        if attempt.failure.cause is not None or attempt.is_close:
+            return attempt
+        if [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
             return attempt
         *before, last = client_messages(attempt.dialogue) or [b""]
         layout = LAYOUTS[self._test_data.room.name].layout
