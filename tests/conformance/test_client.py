@@ -208,9 +208,10 @@ def test_a_dialect_is_named_as_the_cause() -> None:
     assert str(result.failure.cause) == "it sends its integers with the least significant byte first"
 
 
-def test_one_read_taken_for_one_message_is_confirmed_by_experiment() -> None:
+@pytest.mark.parametrize("habit", extended(["one-read", "one-late-read"], 2))
+def test_one_read_taken_for_one_message_is_confirmed_by_experiment(habit: str) -> None:
     cases = select(client_cases(KUHN), "kuhn/4.2/p2-is-bet-at")
-    (result,) = asyncio.run(check_client(KUHN, command("kuhn", "client", "one-read"), cases=cases, timeout=1.0))
+    (result,) = asyncio.run(check_client(KUHN, command("kuhn", "client", habit), cases=cases, timeout=1.0))
     assert result.failure is not None
     assert result.failure.clause == "kuhn-1.3"
     assert result.failure.cause is not None

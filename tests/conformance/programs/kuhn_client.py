@@ -40,9 +40,10 @@ class Client(ClientPeer):
 
     def receive(self) -> str:
         """Return the next message of the house."""
-        if self.habit in {"one-read", "one-read-anew"}:
+        if self.habit in {"one-read", "one-read-anew", "one-late-read"}:
+            time.sleep(0.1 if self.habit == "one-late-read" else 0.0)
             data = self.read_once()
-            text = data.decode("latin-1")[: 8 if self.habit == "one-read" else None]
+            text = data.decode("latin-1")[: None if self.habit == "one-read-anew" else 8]
         else:
             while self.unread[:1] in {b"\r", b"\n"} and self.unread:
                 self.unread = self.unread[1:]
