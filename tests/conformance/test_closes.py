@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, SPELLING_MATTERS
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.servers.experiments import ENDS_AFTER_GAMES, ENDS_AT_REFUSALS
+from croupier.conformance.servers.experiments import ENDS_AFTER_GAMES, ENDS_AT_REFUSALS, ENDS_IN_MESSAGE
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.suite import TargetGone
 from croupier.core.referee import HOUSE
@@ -106,6 +107,14 @@ CLAUSES = {
 """The clauses of cases that show more than that the house closes: how a message came, or that it has no answer."""
 
 
+CAUSES = {
+    "1-bytes-at-a-time": ONE_READ_CAUSE,
+    "draw-in-small-letters-at-bet": SPELLING_MATTERS,
+    "pass-in-mixed-letters-at-card": SPELLING_MATTERS,
+}
+"""The causes that other conversations show, by case."""
+
+
 @pytest.mark.parametrize(("parlour", "slug"), ROGUES.values(), ids=ROGUES)
 def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour: HouseFixture, slug: str) -> None:
     for result in results(parlour, slug):
@@ -116,6 +125,8 @@ def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour:
         assert result.dialogue
         owes_refusal = slug == "strt-at-card" or ("from-the-client" in slug and "erro" not in slug) or "no-such" in slug
         assert (result.failure.cause is ENDS_AT_REFUSALS) is owes_refusal, result.failure.cause
+        if slug in CAUSES:
+            assert str(result.failure.cause) == CAUSES[slug].text
 
 
 def closing_after_showdowns(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
@@ -237,6 +248,24 @@ def test_a_house_that_closes_because_messages_came_in_other_pieces_breaks_the_cl
     (result,) = results(hasty, "1.3/cut-anywhere")
     assert result.failure is not None, result
     assert result.failure.clause == "sevenhalf-1.3"
+
+
+class ShortReadTable(Table):
+    """A house that hangs up when a read brings less than a code."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        return self._sent([HANG_UP]) if len(data) < 4 else super().hears(data)
+
+
+@pytest.mark.parametrize("case", ["1.3/1-bytes-at-a-time", "1.3/slow", "2.1/cut-everywhere"])
+def test_a_house_that_hangs_up_in_a_message_breaks_the_clause_of_the_stream(case: str) -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room)
+    house.table = lambda: ShortReadTable(room, {}, honest, 1, strict=False)
+    (result,) = asyncio.run(run_cases(house, room, [each for each in server_cases(room) if each.id == f"kuhn/{case}"]))
+    assert result.failure is not None, result
+    assert result.failure.clause == "kuhn-1.3"
+    assert result.failure.cause in {ONE_READ_CAUSE, ENDS_IN_MESSAGE}
 
 
 def test_it_is_found_over_a_socket() -> None:

@@ -1,6 +1,7 @@
 """Experiments find out why a house fails: one read for one message, refusals that change the state, spelling."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,8 +9,11 @@ import pytest
 
 from croupier.conformance.diagnosis.pairs import MAX_CHANCE, one_sided_chance
 from croupier.conformance.results import Failure, Outcome, Result
-from croupier.conformance.servers.experiments import HOLDS_ANSWERS_BACK, MIXES_UP_MESSAGES
+from croupier.conformance.servers.experiments import HOLDS_ANSWERS_BACK, LOSES_SLOW_MESSAGES, MIXES_UP_MESSAGES
+from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
+from croupier.core.session import Joined, Send, TimedOut
 from croupier.core.spans import SpanReader
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, Table, run_cases
@@ -136,6 +140,60 @@ class HoldingTable(Table):
 def test_a_house_that_waits_for_all_of_the_next_message_holds_its_answers_back(case: str) -> None:
     failure = failure_at(HoldingTable, case)
     assert (failure.clause, failure.cause) == (f"{case.partition('/')[0]}-1.3", HOLDS_ANSWERS_BACK)
+
+
+class PollingHouse(HouseFixture):
+    """A house that forgets the beginning of a message whose end does not come within a second."""
+
+    async def converse(self, probe: ScriptedClient) -> None:
+        table, now, read_at = self.table(), 0.0, 0.0
+        effects = deque(probe.on(Joined(HOUSE), now))
+        while not probe.is_over:
+            for effect in [effects.popleft() for _ in range(len(effects))]:
+                if isinstance(effect, Send):
+                    if now > read_at + 1.0:
+                        table._inward = HOUSE_ROOMS["kuhn"].codec(False, None)
+                    read_at = now
+                    for answer in table.hears(effect.message):
+                        self._send(probe, answer, now, effects)
+            if not (probe.is_over or effects):
+                assert probe.deadline is not None, "nobody has anything to say"
+                now = max(now, probe.deadline)
+                effects += probe.on(TimedOut(), now)
+
+
+def test_a_house_that_forgets_the_beginning_of_a_message_does_not_read_slow_ones() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    cases = [each for each in server_cases(room) if each.id == "kuhn/1.3/slow"]
+    (result,) = asyncio.run(run_cases(PollingHouse(room), room, cases))
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("kuhn-1.3", LOSES_SLOW_MESSAGES)
+
+
+class RememberingHouse(HouseFixture):
+    """A house that goes on with the bytes of a message that an earlier client has begun."""
+
+    def __init__(self, room: HouseRoom) -> None:
+        super().__init__(room)
+        inward = room.codec(False, None)
+        new_table = self.table
+
+        def table() -> Table:
+            made = new_table()
+            made._inward = inward
+            return made
+
+        self.table = table
+
+
+def test_a_house_that_mixes_up_the_messages_of_two_clients_fails_where_one_has_left_in_a_message() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    ids = ["kuhn/4.1/strt-p1-at-start", "kuhn/4.2/strt-p2-at-start", "kuhn/8.1/hang-up-in-a-message"]
+    cases = [each for each in server_cases(room) if each.id in ids]
+    *passed, failed = asyncio.run(run_cases(RememberingHouse(room), room, cases))
+    assert all(result.outcome is Outcome.PASS for result in passed)
+    assert failed.failure is not None
+    assert failed.failure.clause == "kuhn-8.1"
 
 
 def test_failures_that_luck_decides_need_more_proof_than_those_that_always_come_up() -> None:

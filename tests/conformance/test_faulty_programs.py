@@ -30,6 +30,7 @@ ROGUES = {
         ("takes-any-action", "6.1", "6.1"),
         ("never-refuses", "6.4", "6.4"),
         ("one-game", "4.10", "8.2"),
+        ("waits-for-the-first-message", "1.2", "1.2"),
         ("never-closes", "8.1", "8.1"),
     ],
     "sevenhalf": [

@@ -291,6 +291,15 @@ def test_a_server_that_ends_at_a_reset_fails_the_cases_about_that(name: str) -> 
         assert str(result.failure.cause) == "it has ended (exit status 4)"
 
 
+@pytest.mark.parametrize("selection", extended(["kuhn/1.3/3-bytes-at-a-time", "kuhn/1.3/cut-anywhere"], 2))
+def test_a_server_that_ends_in_a_message_breaks_the_clause_of_the_stream(selection: str) -> None:
+    line = command("kuhn", "server", "ends-in-a-message")
+    plan = Plan(room=HOUSE_ROOMS["kuhn"], role="server", selection=selection, command=line)
+    (result,) = asyncio.run(check(plan, lambda _: None, time.time())).results
+    assert result.failure is not None
+    assert (result.failure.clause, str(result.failure.cause)) == ("kuhn-1.3", "it has ended (exit status 5)")
+
+
 @pytest.mark.parametrize("room", ROOMS)
 @pytest.mark.parametrize("role", ROLES)
 def test_programs_of_every_room_and_role_can_be_tested(room: str, role: Role) -> None:

@@ -50,6 +50,8 @@ class Peer:
             if not data:
                 self.on_end()
             self.unread += data[:length] if self.habit == "one-read" else data
+            if self.habit == "ends-in-a-message" and len(self.unread) < length:
+                os._exit(5)
         found, self.unread = self.unread[:length], self.unread[length:]
         return found
 
@@ -102,6 +104,8 @@ def serve(table: type[TablePeer]) -> None:
     with socket.create_server(("127.0.0.1", int(options.words[0])), backlog=128) as listening:
         while True:
             connection, _ = listening.accept()
+            if options.habit == "waits-for-the-first-message":
+                connection.recv(1, socket.MSG_PEEK)
             threading.Thread(target=_converse, args=(table, connection, options), daemon=True).start()
 
 

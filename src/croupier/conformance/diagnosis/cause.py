@@ -60,6 +60,8 @@ ONE_READ_CAUSE: Final = Cause(
     "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
 )
 
+SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
+
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 
 LINE_CAUSE: Final = Cause("it reads line by line: the same messages pass when each ends with a line end")

@@ -138,7 +138,8 @@ class HouseBench(Bench):
                 return await self._failed(case, probe, is_first=probe is probes[0])
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
-            return self._failure(case, outcome, provoked.probe)._replace(refused="")
+            failed = self._failure(case, outcome, provoked.probe)._replace(refused="")
+            return failed if provoked.cause is None else failed.blamed(provoked.cause.clause, provoked.cause)
         if case.judges_deals:
             return self._conversations.deals.judge()
         missed = [
@@ -191,18 +192,20 @@ class HouseBench(Bench):
         return Attempt(Outcome.FAIL, failure=failure.explained(NO_MORE_CLIENTS), dialogue=probes[-1].conversation.lines)
 
     async def _failed(self, case: HouseServerCase, probe: ScriptedClient, *, is_first: bool) -> Attempt:
-        """The failure of a client, on the clause of the case if an earlier client is to blame for it."""
-        attempt = self._failure(case, Outcome.FAIL, probe)
+        """The failure of a client, on the clause of what the case is about if that is to blame for it."""
+        attempt, shared = self._failure(case, Outcome.FAIL, probe), self._test_data.shared_clauses
         if not is_first and not case.is_concurrent and self._needs_next_client(case):
-            attempt = await self._blame_earlier_client(case, attempt)
+            if self._conversations.is_served_elsewhere(attempt) or await self._has_ended(attempt):
+                attempt = attempt.blamed(case.clause, None)._replace(steps=())
+        elif case.clause in {shared["stream"], shared["cut"]} and await self._has_ended(attempt):
+            said = {self._test_data.kind_of(line.message) for line in attempt.dialogue if line.side == CLIENT}
+            if said <= self._conversations.accepted:
+                attempt = attempt.blamed(shared["stream"], None)._replace(steps=())
         return await self._blame_close(case, probe, attempt)
 
-    async def _blame_earlier_client(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
-        """Blame what the case is about if the next client gets no answer, or the house ends while it plays."""
-        is_unanswered = self._conversations.is_answered_elsewhere(attempt)
-        if not is_unanswered and not (attempt.is_close and self._process and await self._process.has_ended()):
-            return attempt
-        return attempt.blamed(case.clause, None)._replace(steps=())
+    async def _has_ended(self, attempt: Attempt) -> bool:
+        """Whether the server has closed the connection because it has ended; only of one that the tester started."""
+        return attempt.is_close and self._process is not None and await self._process.has_ended()
 
     async def _blame_close(self, case: HouseServerCase, probe: ScriptedClient, attempt: Attempt) -> Attempt:
         """Blame a house that closes at what it need not tolerate on the refusal that is missing before the close."""

@@ -35,6 +35,9 @@ FAIR_DEAL_SECONDS: Final = 2.0
 ANSWER_TIMEOUT_SECONDS: Final = 1.5
 """How long a server may take to answer, by default."""
 
+SLOW_MESSAGE_SECONDS: Final = 1.2
+"""The pause in a message that arrives slowly: longer than the second after which many servers look at their clock."""
+
 LISTEN_SECONDS: Final = 0.05
 """How long to listen to a house that has nothing to send."""
 
@@ -186,7 +189,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             *(send_cut_at(place, game, 0.002) for place in range(1, size)),
             independent=range(size - 1),
         ),
-        case("stream", "slow", "A message arrives slowly", send_cut_at(first - 1, game[:1], 0.2)),
+        case("stream", "slow", "A message arrives slowly", send_cut_at(first - 1, game[:1], SLOW_MESSAGE_SECONDS)),
         case("stream", "glued", "All of a game arrives at once", send_ahead(*game)),
         case("stream", "sent-ahead", "Several games are sent ahead of their answers", send_ahead(*game * 5)),
         case(
@@ -239,6 +242,15 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "pause-in-a-message",
             "A client that pauses in the middle of a message does not hold up another one",
             pause_in_message(_longest_command(test_data)),
+            play_meanwhile,
+            is_concurrent=True,
+            rank=CONCURRENT_RANK,
+        ),
+        case(
+            "tables",
+            "pause-at-the-start",
+            "A client that has sent nothing yet does not hold up another one",
+            pause_in_message(game[0], offset=0),
             play_meanwhile,
             is_concurrent=True,
             rank=CONCURRENT_RANK,

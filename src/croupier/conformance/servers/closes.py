@@ -11,8 +11,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate, dropwhile, takewhile
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, SPELLING_MATTERS, Cause
 from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
@@ -47,11 +50,13 @@ MAX_CLOSE_TRIES: Final = 6
 class ProvokedClose(NamedTuple):
     """A conversation in which the client's messages caused the close.
 
-    `is_certain` is false if the house may be one that starts no game at all, for a reason of its own.
+    `is_certain` is false if the house may be one that starts no game at all, for a reason of its own. `cause` is what
+    other conversations have shown, None if they have shown nothing.
     """
 
     probe: ScriptedClient
     is_certain: bool
+    cause: Cause | None = None
 
 
 class Ending(NamedTuple):
@@ -113,9 +118,9 @@ class ProvokedCloseDetector:
             if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
         found = ending.violation
-        clause = await self._clause_of_form(probe, ending, delivery) or found.clause
-        probe.accuse(found.replace(clause=clause))
-        return ProvokedClose(probe, is_certain)
+        cause = await self._cause_of_form(probe, ending, delivery)
+        probe.accuse(found if cause is None else found.replace(clause=cause.clause))
+        return ProvokedClose(probe, is_certain, cause)
 
     async def _starts_game_instead(self, ending: Ending) -> bool:
         """Whether the house starts a game in place of the last message.
@@ -133,12 +138,12 @@ class ProvokedCloseDetector:
                 break
         return False
 
-    async def _clause_of_form(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> str | None:
-        """The clause about the pieces or the letters in which the house does not accept what it accepts otherwise."""
+    async def _cause_of_form(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> Cause | None:
+        """The pieces or the letters in which the house does not accept what it accepts otherwise, with their clause."""
         if probe.conversation.tolerated(CLIENT):
             return None
         if await self._accepts_alone(probe, ending, delivery):
-            return self._clauses["stream"]
+            return structs.replace(ONE_READ_CAUSE, clause=self._clauses["stream"])
         canonical = canonical_messages(probe.conversation, probe.conversation.lines)
         if "letters" not in self._clauses or len(canonical) < len(ending.messages):
             return None
@@ -151,12 +156,12 @@ class ProvokedCloseDetector:
                 return None
             confirmations += len(found.conversation.faults_of(CLIENT)) == refused_count  # luck may have decided it
             if confirmations == MIN_CONFIRMATIONS:
-                return self._clauses["letters"]
+                return structs.replace(SPELLING_MATTERS, clause=self._clauses["letters"])
         return None
 
     async def _accepts_alone(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> bool:
         """Whether the messages came in other pieces, and the house accepts them whenever each is sent alone."""
-        messages = client_messages(probe.conversation.lines)
+        messages = [*ending.messages] if delivery != WHOLE else client_messages(probe.conversation.lines)
         if not messages or (delivery == WHOLE and messages == [*ending.messages]):
             return False
         return await self.accepts(messages)

@@ -282,7 +282,7 @@ class Conversations:
 
     async def has_fallen_silent(self, attempt: Attempt) -> bool:
         """Whether no new client gets an answer to its first message any more, although an earlier one did."""
-        if not attempt.is_silence or not self.is_answered_elsewhere(attempt):
+        if not attempt.is_silence or len(attempt.dialogue) != 1 or not self.is_served_elsewhere(attempt):
             return False
         (opening,) = attempt.dialogue
         for ending in (b"\n", *[b""] * SILENT_CLIENTS):  # it may only wait for a line end
@@ -290,9 +290,15 @@ class Conversations:
                 return False
         return True
 
-    def is_answered_elsewhere(self, attempt: Attempt) -> bool:
-        """Whether a client has got no answer to its first message, although an earlier one did."""
-        return len(attempt.dialogue) == 1 and attempt.dialogue[0].data in self._answered_openings
+    def is_served_elsewhere(self, attempt: Attempt) -> bool:
+        """Whether a client's first message is not answered, or refused, although earlier ones got their answers."""
+        opening, *replies = attempt.dialogue or (None,)
+        if opening is None or opening.data not in self._answered_openings:
+            return False
+        data = self._test_data
+        is_refused = len(replies) == 1 and data.is_refusal(replies[0].message)
+        is_poor = any(line.message in data.refusals_of_payment for line in replies)
+        return not replies or (is_refused and not is_poor and data.kind_of(opening.message) in self.accepted)
 
     async def goes_on_with_earlier_game(self, attempt: Attempt) -> bool:
         """Whether a new client is refused a game, and may act at once in one that an earlier client has begun."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END, Cause
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, SPELLING_MATTERS, WAITS_FOR_LINE_END, Cause
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, byte_order_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
@@ -49,6 +49,10 @@ NEITHER_READS_NOR_REFUSES: Final = Cause(
 )
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
 ENDS_AT_ERRORS: Final = Cause("it does not discard an error of the client: it ends the conversation")
+LOSES_SLOW_MESSAGES: Final = Cause(
+    "it does not read a message whose pieces arrive with a pause between them: the same messages pass without it"
+)
+ENDS_IN_MESSAGE: Final = Cause("it ends the conversation when only the beginning of a message has arrived")
 ENDS_AT_REFUSALS: Final = Cause("it ends the conversation at a message that it only has to refuse")
 ENDS_AFTER_GAMES: Final = Cause("it ends the conversation when a game is over")
 MISREAD_FAULTS: Final = 4
@@ -64,8 +68,6 @@ FIRST_MESSAGES: Final = 4
 """The number of messages of the house in which the first cards of a conversation come."""
 
 GAMES_A_CONVERSATION: Final = 8
-
-SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
 
 
 type Change = Callable[[Sequence[DialogueLine]], Sequence[bytes]]
@@ -109,12 +111,18 @@ class Experiments:
         if (misreading := await self._find_misreading(whole_messages(attempt.dialogue))) is not None:
             return attempt.blamed(misreading.clause, Cause(misreading.title))
         messages = client_messages(attempt.dialogue)
+        is_in_message = attempt.is_close and len(b"".join(messages)) < len(b"".join(attempt.steps))
+        if is_in_message and delivery != WHOLE:
+            messages = [*attempt.steps]
+        elif is_in_message and self._is_about_pieces(clause) and await self._closes_only_after_last(attempt.steps):
+            return attempt.blamed(self._test_data.shared_clauses["stream"], ENDS_IN_MESSAGE)
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
-                return attempt.blamed(self._test_data.shared_clauses["stream"], await self._stream_cause(attempt))
+                stream_cause = await self._stream_cause(attempt, messages)
+                return attempt.blamed(self._test_data.shared_clauses["stream"], stream_cause)
             if found is Comparison.UNDECIDED:
-                return attempt
+                return await self._explain_slowness(clause, attempt, messages)
             if found.fault is None:
                 provoked = await self._close_detector.find_provoked(found, WHOLE)
                 return describe(provoked.probe) if provoked is not None and provoked.is_certain else attempt
@@ -130,6 +138,15 @@ class Experiments:
         if messages and attempt.is_close and await self._closes_at_error(attempt, messages):
             return attempt.blamed(self._test_data.shared_clauses["errors"], ENDS_AT_ERRORS)
         return await self._explain_by_changes(clause, attempt, messages)
+
+    async def _explain_slowness(self, clause: str, attempt: Attempt, messages: Sequence[bytes]) -> Attempt:
+        """Blame a pause in a message for a silence if the house accepts the messages and their pieces without it."""
+        if not (attempt.is_silence and self._is_about_pieces(clause) and await self._close_detector.accepts(messages)):
+            return attempt
+        for _ in range(MIN_CONFIRMATIONS):
+            if (await self._conversations.send_quickly(attempt.steps, WHOLE)).fault is not None:
+                return attempt
+        return attempt.blamed(self._test_data.shared_clauses["stream"], LOSES_SLOW_MESSAGES)
 
     async def _explain_by_changes(self, clause: str, attempt: Attempt, messages: Sequence[bytes]) -> Attempt:
         """Find out whether other messages pass: in upper case, or without those that change nothing."""
@@ -195,8 +212,14 @@ class Experiments:
     async def _closes_at_error(self, attempt: Attempt, messages: Sequence[bytes]) -> bool:
         """Whether the last message is an error of the client, and the house always closes after it, and only then."""
         last = next((line for line in reversed(attempt.dialogue) if line.side == CLIENT), None)
-        if last is None or not self._is_error_report(last):
-            return False
+        return last is not None and self._is_error_report(last) and await self._closes_only_after_last(messages)
+
+    def _is_about_pieces(self, clause: str) -> bool:
+        shared = self._test_data.shared_clauses
+        return clause in {shared["stream"], shared["cut"]}
+
+    async def _closes_only_after_last(self, messages: Sequence[bytes]) -> bool:
+        """Whether the house always closes after these bytes of the client, and never without the last of them."""
         for _ in range(MIN_CONFIRMATIONS):
             probe = await self._conversations.send_slowly(messages)
             control = await self._conversations.send_slowly(messages[:-1])
@@ -254,9 +277,8 @@ class Experiments:
         is_shown = len(faulty_deals) == MISREAD_FAULTS or (faulty_deals and len(deals) >= ENOUGH_CONVERSATIONS)
         return possible[0] if possible and is_shown else None
 
-    async def _stream_cause(self, attempt: Attempt) -> Cause:
+    async def _stream_cause(self, attempt: Attempt, messages: Sequence[bytes]) -> Cause:
         """Return the cause of a house that fails only by how its messages arrive: perhaps single bytes show it."""
-        messages = client_messages(attempt.dialogue)
         probe = await self._conversations.send_quickly(messages, Delivery(max_piece_bytes=1))
         if probe.fault is not None:
             return ONE_READ_CAUSE

@@ -207,13 +207,14 @@ def play_together(context: ScenarioContext, clients: int, first: object, then: S
 
 
 @scenario
-def pause_in_message(context: ScenarioContext, message: object) -> ClientScript:
-    """Send a message that may be refused: its last byte only when another client has played."""
+def pause_in_message(context: ScenarioContext, message: object, offset: int = -1) -> ClientScript:
+    """Send a message that may be refused: its bytes from `offset` on only when another client has played."""
     data = context.encoded(message)
-    yield data[:-1]
+    if offset:
+        yield data[:offset]
     context.progress["begun"] += 1
     yield from _wait_for_others(context, "reached", 1)
-    yield data[-1:]
+    yield data[offset:]
     return None
 
 
