@@ -18,6 +18,7 @@ MARK_PATTERN: Final = re.compile(r"[.:)] (NON-STRICT|OPEN)[.:]")
 DOCUMENT_PATTERN: Final = re.compile(r"protocol's document, \*(.+?)\*|\*\*§n\*\*.*?\*(.+?)\*", re.DOTALL)
 MARKUP_REPLACEMENTS: Final = ((re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"), (re.compile(r"\*([^*]+)\*"), r"\1"))
 SECTION_PATTERN: Final = re.compile(r"§\d+(?:\.\d+)*")
+SENTENCE_END_PATTERN: Final = re.compile(r"(?<=\.) (?=[A-Z])")
 FIXED_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
 """Matches a source that fixes a clause: the document, or a ruling on it; rulings of the project have the letter P."""
 
@@ -35,6 +36,11 @@ class Clause(Struct, frozen=True):
     source: str
     document: str
     mark: str = ""
+
+    @property
+    def first_sentence(self) -> str:
+        """The first sentence of the text, empty if there is no text."""
+        return SENTENCE_END_PATTERN.split(self.text, maxsplit=1)[0]
 
     @property
     def is_tolerated(self) -> bool:

@@ -1,6 +1,5 @@
 """What all reports share: outcomes, what is known of a failure, its bytes and its dialogue, and groups of failures."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -39,8 +38,6 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
 
 END_NAMES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "server"}
 """The ends of a conversation as the roles of the programs that are under test."""
-
-SENTENCE_END_PATTERN: Final = re.compile(r"(?<=\.) (?=[A-Z])")
 
 MAX_CLAUSES_NAMED: Final = 3
 """At most this many broken clauses are named in the verdict."""
@@ -86,7 +83,7 @@ class FailureGroup(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A sentence with the cause or the clause, and the number of cases."""
-        first_sentence = _first_sentence(self.clause).rstrip(".:")
+        first_sentence = find_clause(self.clause).first_sentence.rstrip(".:")
         reason = self.cause or f"{self.clause}{f' ({first_sentence})' * bool(first_sentence)}"
         return f"{reason}: {failing(len(self.results), 'case')}"
 
@@ -234,12 +231,8 @@ def verdict_sentence(report: Report) -> str:
 
 def _broken_sentence(clause: str) -> str:
     """The clause that is broken, with its first sentence."""
-    first_sentence = _first_sentence(clause)
+    first_sentence = find_clause(clause).first_sentence
     return f"It breaks {clause}: {first_sentence}" if first_sentence else f"It breaks {clause}."
-
-
-def _first_sentence(clause: str) -> str:
-    return SENTENCE_END_PATTERN.split(find_clause(clause).text, maxsplit=1)[0]
 
 
 def _skipped_reason(report: Report) -> str:
