@@ -250,6 +250,20 @@ def test_a_house_that_closes_because_messages_came_in_other_pieces_breaks_the_cl
     assert result.failure.clause == "sevenhalf-1.3"
 
 
+class CapitalTable(Table):
+    """A house that closes at a STRT whose first letter alone is a capital."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        return self._sent(NO) if data == STRT.capitalize() else super().hears(data)
+
+
+def test_every_spelling_of_a_start_is_tried_at_a_house_that_plays_once() -> None:
+    house = HouseFixture(ROOM)
+    house.table = lambda: CapitalTable(ROOM, {"once": "yes"}, honest, next(house._numbers), strict=False)
+    failed = [result.failure for result in results(house, "/2.7/") if result.failure]
+    assert {(failure.clause, str(failure.cause)) for failure in failed} == {("sevenhalf-2.7", SPELLING_MATTERS.text)}
+
+
 class ShortReadTable(Table):
     """A house that hangs up when a read brings less than a code."""
 

@@ -35,6 +35,8 @@ from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bk
 
 ANTE_OF_TEN: Final = Ante(10)
 
+SPELLINGS_OF_START: Final = (b"STRT", b"Strt", b"strt", b"StRt", b"StRT")
+
 MIN_COMPARED_RAISES: Final = 5
 """A house that accepts one ANTE this often, and refuses two of the same sum as often, does not refuse the sum."""
 
@@ -219,6 +221,13 @@ ROOM_CASES: Final = (
         send_each(DRAW, STRT, PASS, STRT, ANTE_OF_TEN, DRAW, STRT, Ante(0), CARD["7o"], PASS, DRAW, STRT),
     ),
     _case("6.8", "nothing-allowed-is-refused", "Nothing that is allowed is refused", play_at_random(8, 0.0)),
+    _case(
+        "2.7",
+        "spellings-of-start-apart",
+        "The document's five ways to write STRT, each on a connection of its own",
+        *(send_each(spelling, DRAW, PASS) for spelling in SPELLINGS_OF_START),
+        independent=range(len(SPELLINGS_OF_START)),
+    ),
     _case(
         "2.8",
         "line-ends-between-messages",
