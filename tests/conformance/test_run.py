@@ -12,7 +12,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.diagnosis.cause import SENDS_BACK
 from croupier.conformance.program import ProgramError
-from croupier.conformance.report.summary import repeat_command
+from croupier.conformance.report.summary import repeat_command, verdict_sentence
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.conformance.suite import ROLES, Role, find_suite
@@ -117,6 +117,7 @@ def test_two_dialects_are_found_one_behind_the_other() -> None:
     assert "it writes a card as its rank alone" in report.dialect
     assert "it writes BRT, which is a slip of the document's" in report.dialect
     assert 1 <= report.count(Outcome.FAIL) <= 2
+    assert verdict_sentence(report) == f"It breaks the protocol: {report.dialect.partition(': ')[2]}."
 
 
 @pytest.mark.extended

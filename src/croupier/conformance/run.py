@@ -289,7 +289,11 @@ class DialectSearch:
         self._first_failures[first.case] = first
         if found.option and await self._speaks(found, cases):
             return self._start_again_in(found)
-        self.dialect = self.dialect + found if self.dialect else found
+        if self.dialect is not None:
+            found = self.dialect + found
+            failure = structs.replace(first.failure, cause=dialect_cause(found.parts))
+            self._first_failures[first.case] = structs.replace(first, failure=failure)
+        self.dialect = found
         self._dialect_count += 1
         self._forget_results()
         return f"{self.sentence}; from here on it is read as what it means"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause
 from croupier.conformance.report.hexdump import DumpLine, hex_diff, hex_dump, is_plain_text, is_utf8, printable
 from croupier.conformance.report.look import Look
 from croupier.conformance.results import Outcome, Report, Result
@@ -220,13 +220,23 @@ def verdict_sentence(report: Report) -> str:
     if not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
     if groups[0].cause is not None:
-        return f"It breaks the protocol: {groups[0].cause}."
+        return f"It breaks the protocol: {_all_departures(report, groups) or groups[0].cause}."
     clauses = list(dict.fromkeys(group.clause for group in groups))
     if len(clauses) == 1:
         return _broken_sentence(clauses[0])
     more = [f"{len(clauses) - MAX_CLAUSES_NAMED} more"] if len(clauses) > MAX_CLAUSES_NAMED else []
     *names, last = [*clauses[:MAX_CLAUSES_NAMED], *more]
     return f"It breaks {', '.join(names)}{' and ' * bool(names)}{last}."
+
+
+def _all_departures(report: Report, groups: Sequence[FailureGroup]) -> str:
+    """All dialects of a program whose likeliest cause is one, as one predicate; empty for any other program."""
+    causes = [result.failure.cause for group in groups for result in group.results[:1] if result.failure is not None]
+    dialects = [None if cause is None else cause.dialect for cause in causes]
+    if not report.dialect or not dialects or dialects[0] is None:
+        return ""
+    parts = [part.description for dialect in dialects if dialect is not None for part in dialect.parts]
+    return f"it {CONJUNCTION.join(dict.fromkeys(parts))}"
 
 
 def _broken_sentence(clause: str) -> str:
