@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from croupier.conformance.diagnosis.pairs import MAX_CHANCE, one_sided_chance
+from croupier.conformance.fair_deal import DealCounter
 from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.servers.bench import RUNS_OUT_OF_CARDS
 from croupier.conformance.servers.experiments import HOLDS_ANSWERS_BACK, LOSES_SLOW_MESSAGES, MIXES_UP_MESSAGES
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.core.referee import HOUSE
@@ -22,7 +24,7 @@ from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
 from tests.conformance.mutants.rewriting import little_endian
 from tests.conformance.suites import server_cases
-from tests.rooms.conversation_fixture import honest
+from tests.rooms.conversation_fixture import honest, instead
 
 STATES = {"kuhn": kuhn.state_of, "sevenhalf": sevenhalf.state_of, "blackjack": blackjack.state_of}
 
@@ -168,6 +170,15 @@ def test_a_house_that_forgets_the_beginning_of_a_message_does_not_read_slow_ones
     (result,) = asyncio.run(run_cases(PollingHouse(room), room, cases))
     assert result.failure is not None
     assert (result.failure.clause, result.failure.cause) == ("kuhn-1.3", LOSES_SLOW_MESSAGES)
+
+
+def test_a_house_that_is_silent_after_its_last_card_takes_no_fresh_deck(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DealCounter, "has_run_out", True)
+    room = HOUSE_ROOMS["sevenhalf"]
+    cases = [each for each in server_cases(room) if each.id == "sevenhalf/4.2/draw-at-bet"]
+    (result,) = asyncio.run(run_cases(HouseFixture(room, habit=instead(b"DRAW")), room, cases))
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("sevenhalf-3.3", RUNS_OUT_OF_CARDS)
 
 
 class RememberingHouse(HouseFixture):

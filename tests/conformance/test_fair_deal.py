@@ -190,6 +190,15 @@ def test_a_deck_that_is_carried_over_to_the_next_game_is_found() -> None:
     assert found.cause == "it may not put the cards of a game back into the deck before the next one"
 
 
+@pytest.mark.parametrize("shuffle", [fair, lambda deck, _: deck], ids=["fresh decks", "one deck"])
+def test_only_a_deck_that_is_not_renewed_runs_out(shuffle: Shuffle) -> None:
+    counter, luck = DealCounter(sevenhalf.CARDS), Random(1)
+    for start in range(0, len(sevenhalf.CARDS), 4):
+        cards = shuffle(sevenhalf.CARDS, luck)[start : start + 4]
+        counter.add_connection([[Draw(position, card) for position, card in enumerate(cards)]])
+    assert counter.has_run_out is (shuffle is not fair)
+
+
 def test_a_bank_that_is_too_lucky_is_found() -> None:
     luck = Random(5)
     high = {card for card in sevenhalf.CARDS if card[0] in "567"}

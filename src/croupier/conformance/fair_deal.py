@@ -18,6 +18,9 @@ MAX_P_VALUE: Final = 1e-6
 FACTORS: Final = (0.0, 1 / 4, 1 / 2, 2.0, 4.0, 16.0, inf)
 """The odds that are bet on, as multiples of the fair ones: from an event that never comes to one that always does."""
 
+USED_UP_PART: Final = 0.8
+"""The part of a deck that is dealt in several games without a repetition, with a probability of less than 10^-6."""
+
 COUNTED_POSITIONS: Final = 3
 """The cards at this many positions of a deal are counted by themselves, too."""
 
@@ -167,6 +170,12 @@ class DealCounter:
         self._by_position = [CardCounts(cards, copies) for _ in range(COUNTED_POSITIONS)]
         self._events: dict[str, EventCount] = {}
         self._last_connection: dict[tuple[int, int], str] = {}
+        self._dealt: Counter[str] = Counter()
+
+    @property
+    def has_run_out(self) -> bool:
+        """Whether nearly all cards of one deck were dealt, and none again: fresh decks would hardly ever do that."""
+        return self._dealt.total() >= USED_UP_PART * self._size and max(self._dealt.values()) <= self._copies
 
     def add_connection(self, deals: Iterable[Deal]) -> None:
         """Count the deals of a connection, in the order in which they were dealt.
@@ -187,6 +196,7 @@ class DealCounter:
                     DEALT_IN_LAST_GAME: last_cards,
                 }
                 self._count(draw, seen, repetitions)
+                self._dealt[draw.card] += 1
                 seen[draw.card] += 1
                 self._last_connection[number, draw.position] = draw.card
             last_by_position |= {draw.position: draw.card for draw in deal}

@@ -59,6 +59,8 @@ ROOM_PAUSES: Final = (0.5, 1.0, 2.0)
 NO_MORE_CLIENTS: Final = Cause("it serves no client after its first ones")
 ONE_GAME_FOR_ALL: Final = Cause("it has one game for all clients: a new client may act in that of an earlier one")
 
+RUNS_OUT_OF_CARDS: Final = Cause("it deals its cards to the last one and then no more: it takes no fresh deck")
+
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
 
 LEAVING_SECONDS: Final = 1.0
@@ -252,6 +254,10 @@ class HouseBench(Bench):
         """See `Bench.explain`: by experiments, if the server answers anything."""
         attempt = await self._experiment(case, attempt)
         failure = attempt.failure
+        if failure is not None and failure.cause is None and failure.kind is not FoundKind.MESSAGE:
+            games = self._conversations.new_conversation().replay(attempt.dialogue).dealt_games
+            if self._conversations.deals.has_run_out(games):
+                return attempt.blamed(self._test_data.fair_deal.clause, RUNS_OUT_OF_CARDS)
         if failure is not None and failure.cause is None and attempt.is_close:
             attempt = attempt.blamed(failure.clause, self._close_cause(attempt.dialogue))
         return attempt.explained_if_silent(MUTE_CAUSE, has_answered=self._conversations.timeout.has_answered)

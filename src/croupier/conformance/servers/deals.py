@@ -15,6 +15,9 @@ from croupier.core.rules import Seat, Turn
 BANK_LOSES: Final = "a card with which the bank loses"
 BANK_WINS: Final = "a card with which the client does not win"
 CLIENT_LOSES: Final = "a card with which the client loses"
+MIN_DECK_CARDS: Final = 40
+"""A deck of fewer cards may come up without a repetition by chance."""
+
 BANK_EVENTS: Final = (BANK_LOSES, BANK_WINS, CLIENT_LOSES)
 """The events of games against a bank: its last card, and a card of the client that ends the game."""
 
@@ -39,12 +42,19 @@ class DealJudge:
 
     def __init__(self, rule: FairDealRule, known_options: Any) -> None:
         self._rule = rule
-        self._counter = DealCounter(rule.cards, getattr(known_options, "decks", 1), len(BANK_EVENTS))
+        self._decks = getattr(known_options, "decks", 1)
+        self._counter = DealCounter(rule.cards, self._decks, len(BANK_EVENTS))
 
     @property
     def has_seen_enough(self) -> bool:
         """Whether the deals show every unfairness that is looked for."""
         return self._counter.deals >= self._rule.enough_deals
+
+    def has_run_out(self, games: Sequence[Any]) -> bool:
+        """Whether the house has dealt a deck to its end, in all games so far or in those of one conversation."""
+        conversation = DealCounter(self._rule.cards, self._decks)
+        conversation.add_connection(map(self._rule.deal_of, games))
+        return len(self._rule.cards) >= MIN_DECK_CARDS and (self._counter.has_run_out or conversation.has_run_out)
 
     def observe(self, games: Sequence[Any]) -> None:
         """Count the deals of games that were dealt one after the other."""
