@@ -114,7 +114,7 @@ def test_the_skip_reason_names_the_missing_answers() -> None:
     stranger.conversation.on_data(HOUSE, b"CARD C_JACTN CHK", 0.0)
     with pytest.raises(StopIteration) as end:
         next(script)
-    assert end.value.value == "CARD ACTN BET did not come up: it was CARD ACTN CHK"
+    assert end.value.value == "the transcript needs CARD ACTN BET here; the server sent CARD ACTN CHK"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_skip_reason_names_another_starting_bet(bet: int, more: str) -> None
             assert isinstance(sent, bytes)
             stranger.conversation.on_data(CLIENT, sent, 0.0)
             stranger.conversation.on_data(HOUSE, answers.get(sent, b""), 0.0)
-    assert reason == f"ERRO did not come up: it was silence{more}"
+    assert reason == f"the transcript needs ERRO here; the server sent nothing{more}"
 
 
 def test_faults_of_the_client_in_the_transcript_have_to_recur() -> None:

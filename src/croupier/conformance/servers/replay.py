@@ -129,12 +129,13 @@ def _respell(sent: bytes, context: ScenarioContext) -> bytes | None:
 def _difference(expected: HouseReplayStep, actual: HouseReplayStep) -> str:
     """Describe what did not come up."""
     if expected.received_kinds != actual.received_kinds:
-        return f"{_join_kinds(expected.received_kinds)} did not come up: it was {_join_kinds(actual.received_kinds)}"
+        wanted, sent = (_join_kinds(step.received_kinds) for step in (expected, actual))
+        return f"the transcript needs {wanted or 'no answer'} here; the server sent {sent or 'nothing'}"
     if expected.client_faults != actual.client_faults:
         return f"it was {'right' if expected.client_faults else 'wrong'} to say this here"
     return "the cards were never right"
 
 
 def _join_kinds(kinds: Sequence[str]) -> str:
-    """The received messages for people; only the last ones if there are many."""
-    return " ".join(kinds[-4:]) or "silence"
+    """The received messages for people; only the last ones if there are many, and empty if there are none."""
+    return " ".join(kinds[-4:])
