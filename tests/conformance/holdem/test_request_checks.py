@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from croupier.conformance.holdem.request_checks import judge_requests
+from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests, lines_until
 from croupier.conformance.holdem.test_server import RecordedRequest
 from croupier.conformance.results import Outcome
 from croupier.http.wire import ReceivedResponse, SentRequest
@@ -61,6 +61,18 @@ def test_an_act_without_a_look_at_the_turn_is_a_fault() -> None:
     conversation.add("GET", f"/games/{GAME}", 200, SHOWN.replace(PLAYER.encode(), b"p2"))
     act(conversation, "4.13")
     assert conversation.clauses() == ["holdem-4.13"]
+
+
+def test_the_dialogue_ends_with_the_wrong_one_of_two_equal_requests() -> None:
+    conversation: Any = seated()
+    conversation.add("POST", f"/games/{GAME}/players/{PLAYER}/acts/", 201, b"1")
+    act(conversation, "4.13")
+    conversation.add("GET", f"/games/{GAME}", 200, SHOWN)
+    (found,) = judge_requests(conversation)
+    lines = dialogue_lines(conversation)
+    shown = lines_until(lines, found.got)
+    assert [line.data for line in shown[-2:]] == [conversation.requests[3].data, b"holdem-4.13: found"]
+    assert lines_until(lines, b"") == lines
 
 
 def test_an_act_of_a_player_that_has_left_is_a_fault() -> None:

@@ -13,7 +13,7 @@ from croupier.conformance.holdem.context import QUEUED
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
-from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
+from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests, lines_until
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.holdem.test_server import HoldemTestServer
@@ -281,5 +281,4 @@ class ClientCaseRun:
         worst = worst_deviation(found, preferred=())
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
-        at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
-        return make_attempt(worst, dialogue[: at + 1], strict=self._config.strict)
+        return make_attempt(worst, lines_until(dialogue, worst.got), strict=self._config.strict)

@@ -49,6 +49,12 @@ def dialogue_lines(test_server: HoldemTestServer) -> list[DialogueLine]:
     return lines
 
 
+def lines_until(lines: Sequence[DialogueLine], data: bytes) -> Sequence[DialogueLine]:
+    """Return the dialogue until this very request and its response: the bot may have sent the same bytes before."""
+    end = next((number for number, line in enumerate(lines, 1) if line.data is data), len(lines))
+    return lines[: end + 1]
+
+
 def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[HttpDeviation]:
     """Yield what the bot did wrong. `excused_clauses` are clauses that the case provokes it to break."""
     for data in test_server.malformed:
