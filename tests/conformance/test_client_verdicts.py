@@ -30,7 +30,7 @@ def observe(
     (case,) = (each for each in client_cases(room) if each.id == name)
     own = room.settings(**{**case.state.settings, **(settings or {})})
     server = HouseTestServer(
-        LiveResponder(room, own, decks=case.state.decks),
+        LiveResponder(room, own, case.mutation, decks=case.state.decks),
         case.setup,
         Conversation(room, own, answer_timeout=inf),
         obligation=data.obligation,
@@ -108,6 +108,11 @@ def test_a_number_in_another_order_of_bytes_is_explained() -> None:
     assert attempt.failure is not None
     assert attempt.failure.cause is not None
     assert attempt.failure.clause == "sevenhalf-2.3"
+
+
+def test_the_first_card_in_upper_case_is_a_figure() -> None:
+    observation = observe("sevenhalf/2.7/upper-case-cards", b"STRT", b"DRAW")
+    assert [line.data for line in observation.conversation.lines[-2:]] == [b"DRAW", b"CARD SO"]
 
 
 def test_a_client_may_give_up_after_a_refusal() -> None:

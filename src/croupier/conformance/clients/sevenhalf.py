@@ -50,6 +50,7 @@ VARIATIONS: Final = (
         "upper-case-cards",
         "A house that writes cards in upper case means the same",
         rewrite_each(lambda data: data.upper() if data[:4] == b"CARD" else data),
+        decks="so 3c 2e 7o / 2o co 3b 7c / ro 4e 1b 7e",
     ),
     _varied(
         "2.7",
