@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.clients.blackjack_states import LARGE_PURSE
 from croupier.conformance.clients.evidence import last_position
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import ClientTimeouts
-from croupier.conformance.clients.test_server import MAX_MESSAGES, HouseTestServer
+from croupier.conformance.clients.sevenhalf_states import LARGEST_STARTING_BET
+from croupier.conformance.clients.test_server import MAX_MESSAGES, MAX_REPEATS, HouseTestServer
 from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.responders import LiveResponder
 from croupier.conformance.results import Outcome
 from croupier.core.session import Joined, Left, Received
 from croupier.rooms import HOUSE_ROOMS
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET
 from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
 
 PEER = 1
@@ -91,16 +94,41 @@ def test_a_client_that_repeats_forever_what_is_refused_has_not_gone_on() -> None
     assert attempt.failure.actual == "ACTN CAL again and again"
 
 
+def test_a_client_that_asks_forever_for_a_game_that_it_cannot_pay_does_not_end() -> None:
+    name = "kuhn/7.2/no-coin-for-the-ante"
+    attempt = judge(observe(name, *[b"STRT P_1"] * (MAX_REPEATS + 1)), None)
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.expected) == ("kuhn-7.2", "the end")
+    assert attempt.failure.actual == "STRT P_1 again and again"
+    assert judge(observe(name, *[b"STRT P_1"] * MAX_REPEATS), None).outcome is Outcome.PASS
+
+
 def test_a_wrong_action_after_the_reply_of_the_house_is_no_early_one() -> None:
     failure = judge(observe("kuhn/4.2/p2-is-bet-at", b"STRT P_2", b"ACTN CHK"), None).failure
     assert failure is not None
     assert (failure.clause, failure.cause) == ("kuhn-6.1", None)
 
 
-def test_a_number_that_the_house_has_sent_is_read_as_it_is() -> None:
-    attempt = judge(observe("sevenhalf/2.3/bet-quotes", b"STRT", b"DRAW", ante(0x22272227)), None)
-    assert attempt.failure is not None
-    assert (attempt.failure.clause, attempt.failure.cause) == ("sevenhalf-7.3", None)
+def test_a_raise_by_the_starting_bet_is_no_fault_where_only_the_sum_is_too_large() -> None:
+    for raised, outcome in ((0x22272227, Outcome.CHOICE), (MAX_TOTAL_BET + 1, Outcome.FAIL)):
+        attempt = judge(observe("sevenhalf/2.3/bet-quotes", b"STRT", b"DRAW", ante(raised)), None)
+        assert attempt.outcome is outcome
+    for part in (1, 2, 3, 4, 10):
+        name = "sevenhalf/7.3/largest-bet"
+        attempt = judge(observe(name, b"STRT", b"DRAW", ante(LARGEST_STARTING_BET // part)), None)
+        assert attempt.outcome is Outcome.CHOICE, part
+
+
+def test_a_bet_of_no_more_than_the_balance_is_no_fault_where_the_win_would_not_fit() -> None:
+    for coins, outcome in ((LARGE_PURSE // 2, Outcome.CHOICE), (LARGE_PURSE + 1, Outcome.FAIL)):
+        attempt = judge(observe("blackjack/7.4/large-purse", b"PLY", b"BET" + coins.to_bytes(4)), None)
+        assert attempt.outcome is outcome
+
+
+def test_what_follows_a_goodbye_is_no_fault_after_a_fault_of_the_house() -> None:
+    observation = observe("kuhn/4.9/house-deals-twice", b"STRT P_1", b"DISCSTRT P_1")
+    assert judge(observation, None).outcome is Outcome.CHOICE
+    assert judge(observe("kuhn/4.1/p1-acts", b"STRT P_1", b"DISCSTRT P_1"), None).outcome is Outcome.FAIL
 
 
 def test_a_number_in_another_order_of_bytes_is_explained() -> None:

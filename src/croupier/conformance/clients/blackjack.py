@@ -5,7 +5,14 @@ from functools import partial
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.blackjack_states import DEALT_STATE, HIT_STATE, STAND_STATE, STATES, obligation
+from croupier.conformance.clients.blackjack_states import (
+    DEALT_STATE,
+    HIT_STATE,
+    STAND_STATE,
+    STATES,
+    is_limit_of_house,
+    obligation,
+)
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     append_to_messages,
@@ -130,6 +137,7 @@ SUITE: Final = house_client_suite(
         seat_clause="blackjack-1.6",
         closing_clause="blackjack-8.5",
         is_unforeseeable=lambda answer, sent: answer == NO_COINS or (type(answer) is Mon and type(sent) is Bet),
+        is_limit_of_house=is_limit_of_house,
         untestable=UNTESTABLE,
         awaited_message=(b"STP", "blackjack-8.1"),
     )

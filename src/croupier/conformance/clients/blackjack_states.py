@@ -14,9 +14,10 @@ from croupier.conformance.clients.test_data import (
 )
 from croupier.conformance.conditions import Condition, after_game, finished, in_game
 from croupier.conformance.conversation import Conversation
+from croupier.core.errors import Violation
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import MAX_BET, TARGET_TOTAL, hand_total, largest_bet
-from croupier.rooms.blackjack.wire import Crd, Mon
+from croupier.rooms.blackjack.wire import Bet, Crd, Mon
 
 
 def obligation(conversation: Conversation) -> str:
@@ -25,6 +26,13 @@ def obligation(conversation: Conversation) -> str:
         return "blackjack-4.6"
     message = conversation.lines[-1].message if conversation.lines else None
     return "blackjack-4.1" if isinstance(message, Mon) and largest_bet(message.coins) else ""
+
+
+def is_limit_of_house(violation: Violation, sent: object, before: Conversation) -> bool:
+    """Whether a BET is no more than the balance: it is only too much for a win to fit, which no document says."""
+    message = before.lines[-1].message if before.lines else None
+    is_paid = isinstance(message, Mon) and isinstance(sent, Bet) and sent.coins <= message.coins
+    return violation.clause == "blackjack-6.6" and is_paid
 
 
 def is_betting(conversation: Conversation) -> bool:

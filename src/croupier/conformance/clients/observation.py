@@ -58,7 +58,7 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def is_stuck(self) -> bool:
-        """The client had to act in a game and did not, or crashed, or has sent a part of a message."""
+        """The client had to act in a game and did not, or crashed, or repeats a message, or has sent a part of one."""
         server = self.server
         if server.house_fault is not None or server.is_answer_owed or not server.has_spoken:
             return False
@@ -68,7 +68,8 @@ class ClientObservation(Struct, frozen=True):
         if self.has_left:
             was_refused = self.end_with_refusal(self.lines_before_complaint)
             return self.has_crashed and (self.is_killed or (must_send and not was_refused))
-        return server.conversation_end in {ConversationEnd.SILENCE, ConversationEnd.ENDLESS} and must_send
+        is_silent = server.conversation_end is ConversationEnd.SILENCE
+        return server.conversation_end is ConversationEnd.ENDLESS or (is_silent and must_send)
 
     def end_with_refusal(self, lines: Sequence[DialogueLine]) -> bool:
         """Whether the client has not gone on after a refusal of the house, after which it may give up.

@@ -10,6 +10,7 @@ from croupier.conformance.clients.sevenhalf_states import (
     PASSED_STATE,
     REFUSED_ANTE_STATE,
     STATES,
+    is_limit_of_house,
     obligation,
 )
 from croupier.conformance.clients.test_data import (
@@ -137,5 +138,6 @@ SUITE: Final = house_client_suite(
         closing_clause="sevenhalf-8.4",
         untestable=UNTESTABLE,
         late_clause="sevenhalf-4.8",
+        is_limit_of_house=is_limit_of_house,
     )
 )

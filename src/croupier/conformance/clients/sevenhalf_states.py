@@ -16,6 +16,7 @@ from croupier.conformance.clients.test_data import (
 from croupier.conformance.conditions import Condition, after_game, finished, in_game
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, bank_cards, client_cards
+from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import Ante, Bksc, Card, Erro, Stbt
@@ -47,6 +48,11 @@ def is_ante_refused(conversation: Conversation) -> bool:
     last = conversation.lines[-1] if conversation.lines else None
     is_refused = last is not None and last.side == HOUSE and isinstance(last.message, Erro)
     return is_refused and conversation.referee.game is not None
+
+
+def is_limit_of_house(violation: Violation, sent: object, _: Conversation) -> bool:
+    """Whether an ANTE is too much only together with the bet: the document has no limit, and a gain has to fit."""
+    return violation.clause == "sevenhalf-7.3" and isinstance(sent, Ante) and sent.coins <= MAX_TOTAL_BET
 
 
 def starting_bet(holds: Callable[[int], bool]) -> Condition:
@@ -93,6 +99,9 @@ STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "large": (MAX_TOTAL_BET // 4, "The starting bet is large"),
 }
 """Starting bets whose bytes look like something else."""
+
+LARGEST_STARTING_BET: Final = 0x3F1E7A5B
+"""So large that an ANTE with its bytes backwards is too much, and no part of it looks like bytes in another order."""
 
 PLAINEST_STATE: Final = ClientTestState(
     "first-card",
@@ -261,7 +270,7 @@ STATES: Final = (
         "sevenhalf-7.3",
         has_raised,
         "the client never raised its bet",
-        settings={"bet": MAX_TOTAL_BET >> 24 << 24},
+        settings={"bet": LARGEST_STARTING_BET},
         decks="1o 1c 1e 1b 5o 7c",
     ),
     *(

@@ -9,6 +9,7 @@ from croupier.conformance.clients.setup import Obligation, Unforeseeable, never
 from croupier.conformance.conditions import Condition, finished
 from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.conformance.responders import Mutation, unchanged
+from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 
@@ -77,6 +78,9 @@ class ClientTestData:
     disconnected; `seat_clause`, so are clients without a seat; `closing_clause`, a house may say goodbye with the end
     of a game when it shuts down.
 
+    `is_limit_of_house` returns whether a message breaks no rule of the document, only a limit that follows from the
+    amounts of the house: the violation, the message and the conversation before it.
+
     `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
     `late_clause` tolerates what only a strict referee finds wrong with a client. `is_unforeseeable` returns whether a
     client that sends ahead cannot foresee an answer of the house: it does not know its coins. `untestable` are the
@@ -96,6 +100,7 @@ class ClientTestData:
     idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
     late_clause: str = ""
     is_unforeseeable: Unforeseeable = never
+    is_limit_of_house: Callable[[Violation, Any, Conversation], bool] = lambda *_: False
     awaited_message: tuple[bytes, str] | None = None
     goodbye_variations: Sequence[WireVariation] = ()
 

@@ -34,7 +34,10 @@ MAX_IDLE_MESSAGES: Final = 3
 
 
 MAX_MESSAGES: Final = 4000
-"""At most this many messages are processed in one case: a client may repeat forever what it cannot pay."""
+"""At most this many messages are processed in one case: a client may go on forever with what it cannot pay."""
+
+MAX_REPEATS: Final = 100
+"""A client that has sent one and the same refused message this often in a row will not stop."""
 
 
 class ConversationEnd(Enum):
@@ -119,6 +122,8 @@ class HouseTestServer:
         self._sent_at = -inf
         self._games_at_state = self._lines_at_state = 0
         self._idle_messages = 0  # since the state was reached and the last game was over
+        self._repeats = 0  # of the message that was refused last
+        self._repeating_since = inf
 
     @property
     def referee(self) -> AnyClientReferee:
@@ -226,12 +231,31 @@ class HouseTestServer:
         """React to a message."""
         self.has_spoken = True
         self.messages_since_state += self.has_reached_state and not is_error(message)
-        self._idle_messages = self._idle_messages + self.has_reached_state if self.referee.game is None else 0
+        self._count_repeats(message, now)
+        is_idle_message = self.has_reached_state and (not self._repeats or self._is_late(now))
+        self._idle_messages = self._idle_messages + is_idle_message if self.referee.game is None else 0
         if self.house_fault is not None:
             self.reaction = message
         if self._record_faults() or self.house_fault is not None:
             return self._finish(now)
         return self._deliver(self._responder.answer(message), now)
+
+    def _count_repeats(self, message: Any, now: float) -> None:
+        """Count how often in a row the client has sent again what the house has just refused."""
+        before = [(line.side, line.message) for line in self.conversation.lines[-3:-1]]
+        is_refused = len(before) == 2 and before[0] == (CLIENT, message) and before[1][0] == HOUSE
+        self._repeats = self._repeats + 1 if is_refused and message_code(before[1][1]) in REFUSAL_CODES else 0
+        if self._repeats <= 1:
+            self._repeating_since = now
+
+    def _is_late(self, now: float) -> bool:
+        """Whether the client has repeated a refused message for longer than it may take to act."""
+        return self._repeats > 1 and now - self._repeating_since > self._timeouts.act_seconds
+
+    def _is_endless(self, now: float) -> bool:
+        """Whether the client will not stop with its messages. One that has to act does not act by repeating them."""
+        is_repeating = self._repeats >= MAX_REPEATS or (self._is_late(now) and bool(self._decision.clause))
+        return is_repeating or len(self.conversation.lines) > MAX_MESSAGES
 
     def _on_left(self, left: Left, now: float) -> None:
         silent = not self.has_spoken and not self.conversation.incomplete(CLIENT)
@@ -286,7 +310,7 @@ class HouseTestServer:
             return self._finish(now)
         if self.house_fault is not None:
             return []
-        if len(self.conversation.lines) > MAX_MESSAGES:
+        if self._is_endless(now):
             self.pending = self._decision
             self.conversation_end = ConversationEnd.ENDLESS
             return self._finish(now)

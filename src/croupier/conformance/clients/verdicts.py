@@ -37,7 +37,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
         if case.kind is CaseKind.TOLERANCE and baseline is not None and baseline.has_played_on:
             return _misread(observation, server.fault)
         return _client_fault(observation, server.fault)
-    if (rest := _rest_after_goodbye(observation)) is not None:
+    if server.house_fault is None and (rest := _rest_after_goodbye(observation)) is not None:
         return rest
     if observation.is_strict and (departures := observation.conversation.tolerated(CLIENT)):
         return _strict_departure(observation, min(departures))
@@ -194,10 +194,14 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     lines = conversation.lines[: fault.line_count]
     sent = lines[fault.sent_index]
     without = conversation.start_again().replay(line for line in lines if line is not sent)
+    before = conversation.start_again().replay(lines[: fault.sent_index])
     wanted = _only_allowed(observation, without)
     cause = _cause_in_dialect(observation, conversation, wanted, sent.data)
     if cause is None and message_code(sent.message) in map(message_code, without.referee.legal):
-        cause = unawaited_reply(conversation.start_again().replay(lines[: fault.sent_index]))
+        cause = unawaited_reply(before)
+    if cause is None and observation.test_data.is_limit_of_house(violation, sent.message, before):
+        note = f"the house refuses {violation.found} by {violation.clause}: {violation.allowed}"
+        return _result(observation, Outcome.CHOICE, note, lines=fault.line_count)
     return _failed(
         observation,
         violation.clause,
@@ -273,6 +277,8 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     before = _before_goodbye(observation)
     refused = _last_line(observation) if server.conversation_end is ConversationEnd.ENDLESS else None
     legal = [str(message) for message in before.referee.legal if refused is None or message != refused.message]
+    if refused is not None and before.referee.game is None:
+        legal = ["the end"]
     return _failed(
         observation,
         _broken_obligation(observation, baseline),
