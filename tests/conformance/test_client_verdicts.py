@@ -131,6 +131,20 @@ def test_what_follows_a_goodbye_is_no_fault_after_a_fault_of_the_house() -> None
     assert judge(observe("kuhn/4.1/p1-acts", b"STRT P_1", b"DISCSTRT P_1"), None).outcome is Outcome.FAIL
 
 
+def test_an_argument_that_is_too_long_is_found_where_it_ends() -> None:
+    settings = {"bot": "script:BET"}
+    for name, *messages in (
+        ("kuhn/4.6/bet-call-p2", b"STRT P_2", b"ACTN CALL", b"STRT P_1"),
+        ("kuhn/4.6/bet-call-p2", b"STRT P_2", b"ACTN CALL", b"STR"),
+    ):
+        failure = judge(observe(name, *messages, settings=settings), None).failure
+        assert failure is not None
+        assert (failure.clause, str(failure.cause)) == ("kuhn-2.1", "it sends 'L' after the end of ACTN CAL")
+    failure = judge(observe("kuhn/4.1/p1-acts", b"STRT P_1", b"GET / HTTP/1.1"), None).failure
+    assert failure is not None
+    assert (failure.clause, failure.cause) == ("kuhn-2.7", None)
+
+
 def test_a_number_in_another_order_of_bytes_is_explained() -> None:
     attempt = judge(observe("sevenhalf/4.3/decides", b"STRT", b"DRAW", ante(10 << 24 | 0x40000000)), None)
     assert attempt.failure is not None

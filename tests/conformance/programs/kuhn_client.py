@@ -77,6 +77,8 @@ class Client(ClientPeer):
         if self.habit == "crashes":
             raise RuntimeError("index out of range")
         if seat == 2:
+            if self.habit == "acts-early":
+                self.send("ACTN CHK")
             return self.after(self.receive(), ("CHK", "BET"))
         return self.act(("CHK", "BET"), first=True)
 

@@ -24,7 +24,7 @@ from croupier.conformance.clients.test_server import ConversationEnd, Decision, 
 from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conditions import finished
 from croupier.conformance.conversation import MESSAGE_SECTION, STREAM_SECTION, Conversation
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END, Cause
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.listening import HOST, open_port
@@ -120,7 +120,7 @@ class HouseClientBench(Bench):
         self._timeout = AnswerTimeout(config.timeout, MIN_TIMEOUT_FACTOR * config.timeout)
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
-        self._collections = 0
+        self._collections = self._early_looks = 0
         self._leaves_by_chance = False
         self._has_reacted = False
         self._takes_any_byte: bool | None = None
@@ -175,6 +175,8 @@ class HouseClientBench(Bench):
             return attempt.blamed(self._test_data.clause(MESSAGE_SECTION), WAITS_FOR_LINE_END)
         failure, observation = attempt.failure, self._observations[case.id]
         position = None if observation.partial_message else last_position(observation)
+        if failure is not None and failure.cause is None and observation.may_have_acted_early:
+            return attempt._replace(failure=failure.explained(await self._early_cause(case)))
         if failure is None or failure.cause is not None or failure.kind not in UNHANDLED_KINDS or position is None:
             return attempt
         if case.kind is CaseKind.VARIATION and failure.clause == case.clause:
@@ -189,6 +191,15 @@ class HouseClientBench(Bench):
         if reaction is not None and (reaction.has_gone_on or not self._evidence.has_handled(reaction.code)):
             return attempt._replace(failure=failure.explained(reaction.cause))
         return attempt._replace(failure=failure.explained(self._evidence.cause(position)))
+
+    async def _early_cause(self, case: HouseClientCase) -> Cause | None:
+        """The cause of a wrong message if the client sends it before the last message of the house has come."""
+        async with self._experiments:
+            if self._early_looks >= MAX_COLLECTIONS:
+                return None
+            self._early_looks += 1
+            reaction = early_reaction(await self._run(_with_setup(case, **SLOW_MOTION), 0))
+            return reaction.cause if reaction is not None and reaction.has_gone_on else None
 
     async def _waits_for_line_end(self, case: HouseClientCase) -> bool:
         """Whether a client that has reacted to no message of the house does so if each ends with a line end.

@@ -252,6 +252,14 @@ class ClientObservation(Struct, frozen=True):
         *before, last = [[*run] for side, run in groupby(lines, lambda line: line.side) if side == HOUSE]
         return not self._arrivals(last) <= {arrival for flight in before for arrival in self._arrivals(flight)}
 
+    @property
+    def may_have_acted_early(self) -> bool:
+        """Whether a wrong message of the client came after several messages of the house, and not only the first."""
+        fault, lines = self.server.fault, self.conversation.lines
+        if fault is None or type(lines[fault.sent_index].message) is Violation:
+            return False
+        return {line.side for line in lines[: fault.sent_index][-2:]} == {HOUSE}
+
     def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
         """In which unusual ways messages that were sent without an answer in between have arrived."""
         max_bytes = self.case.setup.delivery.max_piece_bytes

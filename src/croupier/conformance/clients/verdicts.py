@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import dropwhile
-from typing import Any
+from typing import Any, Final
 
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.evidence import unawaited_reply
@@ -19,10 +19,17 @@ from croupier.conformance.conversation import (
 )
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import is_error, likely_cause, message_code
+from croupier.conformance.diagnosis.layouts import LAYOUTS
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt, absence_note
-from croupier.core.errors import FoundKind
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
+
+MAX_SURPLUS_BYTES: Final = 8
+"""Fewer bytes than this are taken for the end of the message before them."""
+
+MIN_CODE_BYTES: Final = 3
+"""As many bytes of a code are taken for the beginning of a message."""
 
 
 def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
@@ -199,6 +206,8 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     cause = _cause_in_dialect(observation, conversation, wanted, sent.data)
     if cause is None and message_code(sent.message) in map(message_code, without.referee.legal):
         cause = unawaited_reply(before)
+    if cause is None and type(sent.message) is Violation:
+        cause = _surplus(observation, before, sent.data)
     if cause is None and observation.test_data.is_limit_of_house(violation, sent.message, before):
         note = f"the house refuses {violation.found} by {violation.clause}: {violation.allowed}"
         return _result(observation, Outcome.CHOICE, note, lines=fault.line_count)
@@ -222,6 +231,22 @@ def _cause_in_dialect(
         observation.test_data.room, wanted, got, conversation, known_options=conversation.known_options, side=CLIENT
     )
     return cause if cause is not None and cause.dialect is not None else None
+
+
+def _surplus(observation: ClientObservation, before: Conversation, data: bytes) -> Cause | None:
+    """The cause of unreadable bytes that are right without the first few: they are too much in the message before."""
+    last = next((line.message for line in reversed(before.lines) if line.side == CLIENT), None)
+    data += observation.conversation.incomplete(CLIENT)
+    codes = LAYOUTS[observation.test_data.room.name].layout
+    for length in range(1, min(MAX_SURPLUS_BYTES, len(data)) if last is not None else 0):
+        without = before.start_again().replay(before.lines)
+        without.on_data(CLIENT, data[length:], 0.0)
+        rest = without.incomplete(CLIENT).upper()
+        is_begun = len(rest) >= MIN_CODE_BYTES and any(code.startswith(rest) for code in codes)
+        if not without.faults and (is_begun or len(without.lines) > len(before.lines)):
+            clause = observation.test_data.clause(MESSAGE_SECTION)
+            return Cause(f"it sends {_text(data[:length])} after the end of {last}", clause=clause)
+    return None
 
 
 def _only_allowed(observation: ClientObservation, before: Conversation) -> bytes | None:

@@ -51,13 +51,14 @@ DEFAULT_DELIVERY: Final = ResponseDelivery()
 class RequestFault(Struct, frozen=True):
     """A fault injected into the first request for an operation, such as `post_players`.
 
-    `status` is the status of the response, None for a closed connection. `is_executed`: the request is executed
-    nevertheless.
+    `status` and `body` are those of the response; the status is None for a closed connection. `is_executed`: the
+    request is executed nevertheless.
     """
 
     operation: str
     status: int | None = 503
     is_executed: bool = False
+    body: bytes = b"the server is busy; try again later\n"
 
 
 def game_transform(change: Callable[[Any], Any], write: Callable[[Any], str] = json.dumps) -> Callable[[bytes], bytes]:

@@ -151,8 +151,11 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
 LOST_ACT_RESPONSE: Final = _failing("post_acts", None, is_executed=True)
 LOST_JOIN_RESPONSE: Final = _failing("post_players", None, is_executed=True)
 
+NO_GAME_AT_FIRST: Final = TableSetup(faults=(RequestFault("get_games", 200, body=b"[]"),))
+
 OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("3.7", "it-sits-already", "It plays on in a game that it is in", SEATED_SETUP),
+    ("5.1", "no-game-at-first", "It lists again, or opens a game, when there is none", NO_GAME_AT_FIRST),
     ("5.3", "more-keys", "It reads a Game with unknown keys", _written(add_unknown_keys)),
     ("5.7", "the-slip-of-the-example", "It reads the key of the example", _written(spell_key_as_example)),
     ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing("get_games")),

@@ -212,9 +212,8 @@ class HoldemTestServer:
             if fault.status is None:
                 writer.transport.abort()
                 return False
-            body = b"the server is busy; try again later\n"
-            head = f"HTTP/1.1 {fault.status} Trouble\r\nRetry-After: 0\r\nContent-Length: {len(body)}\r\n\r\n"
-            request.response_data = head.encode() + body
+            head = f"HTTP/1.1 {fault.status} Trouble\r\nRetry-After: 0\r\nContent-Length: {len(fault.body)}\r\n\r\n"
+            request.response_data = head.encode() + fault.body
             writer.write(request.response_data)
             await writer.drain()
             return True
