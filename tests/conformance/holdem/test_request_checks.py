@@ -6,7 +6,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests, lines_until
+from croupier.conformance.holdem.request_checks import (
+    MAX_REPEATS,
+    dialogue_lines,
+    judge_repetition,
+    judge_requests,
+    lines_until,
+)
 from croupier.conformance.holdem.test_server import RecordedRequest
 from croupier.conformance.results import Outcome
 from croupier.http.wire import ReceivedResponse, SentRequest
@@ -73,6 +79,18 @@ def test_the_dialogue_ends_with_the_wrong_one_of_two_equal_requests() -> None:
     shown = lines_until(lines, found.got)
     assert [line.data for line in shown[-2:]] == [conversation.requests[3].data, b"holdem-4.13: found"]
     assert lines_until(lines, b"") == lines
+
+
+def test_a_bot_that_sends_nothing_but_a_refused_request_does_not_go_on() -> None:
+    conversation: Any = Conversation()
+    for _ in range(MAX_REPEATS):
+        assert judge_repetition(conversation) is None
+        conversation.add("POST", "/users/", 403, b"holdem-2.6: found the name of a user")
+    found = judge_repetition(conversation)
+    assert found is not None
+    assert (found.clause, found.actual) == ("holdem-2.6", "POST /users/ again and again")
+    conversation.add("GET", "/games/", 200, b"[]")
+    assert judge_repetition(conversation) is None
 
 
 def test_an_act_of_a_player_that_has_left_is_a_fault() -> None:

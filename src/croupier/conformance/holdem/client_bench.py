@@ -13,7 +13,7 @@ from croupier.conformance.holdem.context import QUEUED
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
-from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests, lines_until
+from croupier.conformance.holdem.request_checks import dialogue_lines, judge_repetition, judge_requests, lines_until
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.holdem.test_server import HoldemTestServer
@@ -254,6 +254,8 @@ class ClientCaseRun:
         """Judge a bot that has used up the timeout of the case."""
         if not self._server.requests and not self._server.malformed:
             return deviation("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
+        if (repeated := judge_repetition(self._server)) is not None:
+            return repeated, ""
         if not self._game_of_bot() and not self._hands_played():
             if any(note.path[-1:] == ["players"] for note in self._server.requests):
                 return deviation("holdem-3.5", "a player who has joined", "none"), ""

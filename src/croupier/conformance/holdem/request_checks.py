@@ -22,6 +22,9 @@ SUGGESTED_POLL_SECONDS: Final = 0.05
 MAX_POLL_BURST: Final = 10
 """The number of consecutive reads over which the poll rate is measured; shorter bursts are allowed."""
 
+MAX_REPEATS: Final = 20
+"""A bot that is refused this often in a row, and sends nothing else, does not go on."""
+
 LOGIN_CLAUSES: Final = frozenset({"holdem-2.7", "holdem-2.8", "holdem-7.5"})
 """Refusals of credentials."""
 
@@ -111,6 +114,20 @@ def _judge_request(
     is_act = sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300
     if is_act and (unusual := judge_act_keys(sent.body)):
         yield unusual
+
+
+def judge_repetition(test_server: HoldemTestServer) -> HttpDeviation | None:
+    """Return the deviation of a bot whose last requests were all the same, and all refused by one clause."""
+    last = test_server.requests[-MAX_REPEATS:]
+    found = {
+        (one.request.method, one.request.path, one.response is not None and refusal_clause(one.response.body))
+        for one in last
+    }
+    method, path, clause = found.pop() if len(found) == 1 and len(last) == MAX_REPEATS else ("", "", None)
+    if not clause:
+        return None
+    actual = f"{method} {path} again and again"
+    return deviation(clause, "another request after a refusal", actual, Outcome.FAIL, got=last[-1].data)
 
 
 def _invalid_bet_clause(request: RecordedRequest) -> str:

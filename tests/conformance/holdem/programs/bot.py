@@ -12,7 +12,7 @@ HABITS = (
     "honest", "text-amount", "float-amount", "no-password", "out-of-turn", "raises-too-little", "calls-too-little",
     "bets-too-much", "bets-below-nothing", "acts-twice", "looks-too-often", "never-acts", "joins-twice",
     "gives-up-when-busy", "another-path", "somebody-else", "puts", "crashes", "no-http", "other-keys", "no-user",
-    "one-recv", "never-joins", "no-json", "bets-totals", "queues",
+    "one-recv", "never-joins", "no-json", "bets-totals", "queues", "takes-the-first-game",
 )  # fmt: skip
 
 parser = argparse.ArgumentParser()
@@ -117,6 +117,9 @@ def main():  # noqa: C901 -- a student's way to write it
             ask("GET", "/games/")
             time.sleep(0.06)
     status, body = ask("GET", "/game/" if habit == "another-path" else "/games/", signed=habit != "no-user")
+    while status == 200 and body == b"[]" and habit != "takes-the-first-game":
+        time.sleep(0.06)
+        status, body = ask("GET", "/games/")
     if status != 200:
         sys.exit(5)
     games = [game for game in json.loads(body) if len(game["table"]) < 10]
