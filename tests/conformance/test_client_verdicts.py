@@ -39,6 +39,7 @@ def observe(
         obligation=data.obligation,
         timeouts=ClientTimeouts(),
         is_unforeseeable=data.is_unforeseeable,
+        is_limit_of_house=data.is_limit_of_house,
     )
     for event in (
         Joined(PEER, ("192.0.2.1", 40_000)),
@@ -123,6 +124,15 @@ def test_a_bet_of_no_more_than_the_balance_is_no_fault_where_the_win_would_not_f
     for coins, outcome in ((LARGE_PURSE // 2, Outcome.CHOICE), (LARGE_PURSE + 1, Outcome.FAIL)):
         attempt = judge(observe("blackjack/7.4/large-purse", b"PLY", b"BET" + coins.to_bytes(4)), None)
         assert attempt.outcome is outcome
+
+
+def test_a_client_that_repeats_a_bet_whose_win_would_not_fit_has_not_gone_on() -> None:
+    bet = b"BET" + (LARGE_PURSE // 2).to_bytes(4)
+    failure = judge(observe("blackjack/7.4/large-purse", b"PLY", *[bet] * (MAX_REPEATS + 1)), None).failure
+    assert failure is not None
+    assert (failure.clause, failure.actual) == ("blackjack-4.1", f"BET {LARGE_PURSE // 2} again and again")
+    attempt = judge(observe("blackjack/7.4/large-purse", b"PLY", bet, b"BET\0\0\0\1", b"MOV\0S", b"STP"), None)
+    assert attempt.outcome is Outcome.CHOICE
 
 
 def test_what_follows_a_goodbye_is_no_fault_after_a_fault_of_the_house() -> None:

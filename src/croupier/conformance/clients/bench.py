@@ -413,6 +413,7 @@ class HouseClientBench(Bench):
             obligation=self._test_data.obligation,
             timeouts=times,
             is_unforeseeable=self._test_data.is_unforeseeable,
+            is_limit_of_house=self._test_data.is_limit_of_house,
             strict=config.strict,
         )
 

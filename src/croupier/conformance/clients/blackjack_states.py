@@ -1,6 +1,6 @@
 """The states of blackjack into which clients are led, and what a client has to do in them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import eq
 from typing import Final
@@ -13,11 +13,11 @@ from croupier.conformance.clients.test_data import (
     next_game,
 )
 from croupier.conformance.conditions import Condition, after_game, finished, in_game
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.core.errors import Violation
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import MAX_BET, TARGET_TOTAL, hand_total, largest_bet
-from croupier.rooms.blackjack.wire import Bet, Crd, Mon
+from croupier.rooms.blackjack.wire import NO_COINS, Bet, Crd, Mon
 
 
 def obligation(conversation: Conversation) -> str:
@@ -25,14 +25,19 @@ def obligation(conversation: Conversation) -> str:
     if conversation.referee.game is not None:
         return "blackjack-4.6"
     message = conversation.lines[-1].message if conversation.lines else None
-    return "blackjack-4.1" if isinstance(message, Mon) and largest_bet(message.coins) else ""
+    has_to_bet = isinstance(message, Mon) or message == NO_COINS
+    return "blackjack-4.1" if has_to_bet and largest_bet(last_balance(conversation.lines)) else ""
 
 
-def is_limit_of_house(violation: Violation, sent: object, before: Conversation) -> bool:
+def is_limit_of_house(violation: Violation, sent: object, before: Sequence[DialogueLine]) -> bool:
     """Whether a BET is no more than the balance: it is only too much for a win to fit, which no document says."""
-    message = before.lines[-1].message if before.lines else None
-    is_paid = isinstance(message, Mon) and isinstance(sent, Bet) and sent.coins <= message.coins
+    is_paid = isinstance(sent, Bet) and sent.coins <= last_balance(before)
     return violation.clause == "blackjack-6.6" and is_paid
+
+
+def last_balance(lines: Sequence[DialogueLine]) -> int:
+    """The balance that the house has sent last, 0 if it has sent none."""
+    return next((line.message.coins for line in reversed(lines) if isinstance(line.message, Mon)), 0)
 
 
 def is_betting(conversation: Conversation) -> bool:

@@ -1,6 +1,6 @@
 """How the test server behaves in a case, and how long it waits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conditions import Condition
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.core.errors import Violation
 
 type Obligation = Callable[[Conversation], str]
 """Returns the clause by which the client has to send something now, empty if it need not."""
@@ -19,6 +20,15 @@ type Unforeseeable = Callable[[Any, Any], bool]
 
 def never(answer: Any, sent: Any) -> bool:  # noqa: ARG001 -- see `Unforeseeable`
     """Whether an answer is unforeseeable where clients know everything that the house decides by."""
+    return False
+
+
+type HouseLimit = Callable[[Violation, Any, Sequence[DialogueLine]], bool]
+"""See `ClientTestData.is_limit_of_house`."""
+
+
+def no_limit(violation: Violation, sent: Any, before: Sequence[DialogueLine]) -> bool:  # noqa: ARG001 -- see `HouseLimit`
+    """Whether a message is only beyond a limit of the house, where the document states all limits."""
     return False
 
 

@@ -14,7 +14,7 @@ from croupier.conformance.clients.test_data import (
     next_game,
 )
 from croupier.conformance.conditions import Condition, after_game, finished, in_game
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -50,7 +50,7 @@ def is_ante_refused(conversation: Conversation) -> bool:
     return is_refused and conversation.referee.game is not None
 
 
-def is_limit_of_house(violation: Violation, sent: object, _: Conversation) -> bool:
+def is_limit_of_house(violation: Violation, sent: object, _: Sequence[DialogueLine]) -> bool:
     """Whether an ANTE is too much only together with the bet: the document has no limit, and a gain has to fit."""
     return violation.clause == "sevenhalf-7.3" and isinstance(sent, Ante) and sent.coins <= MAX_TOTAL_BET
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Final
 
-from croupier.conformance.clients.setup import Obligation, Unforeseeable, never
+from croupier.conformance.clients.setup import HouseLimit, Obligation, Unforeseeable, never, no_limit
 from croupier.conformance.conditions import Condition, finished
 from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.conformance.responders import Mutation, unchanged
-from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 
@@ -79,7 +78,7 @@ class ClientTestData:
     of a game when it shuts down.
 
     `is_limit_of_house` returns whether a message breaks no rule of the document, only a limit that follows from the
-    amounts of the house: the violation, the message and the conversation before it.
+    amounts of the house: the violation, the message and the lines before it. The house refuses it, and plays on.
 
     `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
     `late_clause` tolerates what only a strict referee finds wrong with a client. `is_unforeseeable` returns whether a
@@ -100,7 +99,7 @@ class ClientTestData:
     idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
     late_clause: str = ""
     is_unforeseeable: Unforeseeable = never
-    is_limit_of_house: Callable[[Violation, Any, Conversation], bool] = lambda *_: False
+    is_limit_of_house: HouseLimit = no_limit
     awaited_message: tuple[bytes, str] | None = None
     goodbye_variations: Sequence[WireVariation] = ()
 

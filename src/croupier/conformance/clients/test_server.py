@@ -6,7 +6,16 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.channel.delivery import Outbox
-from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup, Obligation, Unforeseeable, never
+from croupier.conformance.clients.setup import (
+    ClientTimeouts,
+    HouseAction,
+    HouseLimit,
+    HouseSetup,
+    Obligation,
+    Unforeseeable,
+    never,
+    no_limit,
+)
 from croupier.conformance.conversation import AnyClientReferee, Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, message_code
 from croupier.conformance.responders import HouseReply, Responder, message_kind
@@ -61,7 +70,8 @@ class HouseTestServer:
     It serves the first client; if that one leaves without sending anything, the next one. `conversation_end` is how the
     conversation ended, `has_reached_state` whether the state came up, `is_state_between_games` whether no game was in
     progress then, `has_spoken` whether the client has sent a whole message, `fault` its first fault, and `house_fault`
-    that of the house. `pending` is what the client had to decide at the end, and `decisions` is what it has decided;
+    that of the house. `limit_fault` is the client's first message that only exceeds a limit of the house.
+    `pending` is what the client had to decide at the end, and `decisions` is what it has decided;
     `is_answer_owed` whether it was silent because the house still owed it something. `is_closing`: the house says
     goodbye, or the client has said it; the house ends the conversation by itself at `ending_since`.
     `close_delay_seconds` is the time from the close of the house to that of the client, None if the client did not
@@ -81,6 +91,7 @@ class HouseTestServer:
         obligation: Obligation,
         timeouts: ClientTimeouts,
         is_unforeseeable: Unforeseeable = never,
+        is_limit_of_house: HouseLimit = no_limit,
         strict: bool = False,
     ) -> None:
         self.conversation = conversation
@@ -102,6 +113,7 @@ class HouseTestServer:
         self.ending_since = inf
         self.is_answer_owed = False
         self.fault: Fault | None = None
+        self.limit_fault: Fault | None = None
         self.house_fault: Fault | None = None
         self.close_delay_seconds: float | None = None
         self.was_reset = False
@@ -113,6 +125,7 @@ class HouseTestServer:
         self._setup = setup
         self._obligation = obligation
         self._is_unforeseeable = is_unforeseeable
+        self._is_limit_of_house = is_limit_of_house
         self._timeouts = timeouts
         self._strict = strict
         self._peer: Peer | None = None
@@ -379,8 +392,12 @@ class HouseTestServer:
         return self.fault is not None or (self._strict and bool(self.conversation.tolerated(CLIENT)))
 
     def _is_excused(self, fault: Fault) -> bool:
-        """Whether a message was sent before an answer which the client could not foresee."""
-        sent, *later = self.conversation.lines[fault.sent_index : fault.line_count]
+        """Whether a message was sent before an answer which the client could not foresee, or exceeds only a limit."""
+        lines = self.conversation.lines
+        sent, *later = lines[fault.sent_index : fault.line_count]
+        if self._is_limit_of_house(fault.verdict.violation, sent.message, lines[: fault.sent_index]):
+            self.limit_fault = self.limit_fault or fault
+            return True
         is_excused = any(self._is_unforeseeable(line.message, sent.message) for line in later)
         self.has_sent_ahead |= is_excused
         return is_excused

@@ -40,10 +40,10 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     case, server = observation.case, observation.server
     if not server.has_connected:
         return _result(observation, Outcome.SKIP, absence_note(observation.end, observation.stderr_excerpt))
-    if server.fault is not None:
+    if (fault := _judged_fault(observation)) is not None:
         if case.kind is CaseKind.TOLERANCE and baseline is not None and baseline.has_played_on:
-            return _misread(observation, server.fault)
-        return _client_fault(observation, server.fault)
+            return _misread(observation, fault)
+        return _client_fault(observation, fault)
     if server.house_fault is None and (rest := _rest_after_goodbye(observation)) is not None:
         return rest
     if observation.is_strict and (departures := observation.conversation.tolerated(CLIENT)):
@@ -118,6 +118,10 @@ def _played(observation: ClientObservation) -> Attempt:
     case, server = observation.case, observation.server
     if case.kind is CaseKind.WAIT:
         return _waited(observation)
+    if server.limit_fault is not None:
+        violation = server.limit_fault.verdict.violation
+        note = f"the house has refused {violation.found} by {violation.clause}: {violation.allowed}"
+        return _result(observation, Outcome.CHOICE, note)
     if not server.has_reached_state or case.kind is CaseKind.FAULT:
         return _tolerated(observation) or _result(observation, Outcome.SKIP, _skip_reason(observation))
     if case.kind is CaseKind.GOODBYE:
@@ -195,10 +199,25 @@ def _misread(observation: ClientObservation, fault: Fault) -> Attempt:
     return _result(observation, Outcome.CHOICE, note, lines=fault.line_count)
 
 
+def _judged_fault(observation: ClientObservation) -> Fault | None:
+    """The fault of the client: also an amount beyond a limit of the house, if it is another one in a dialect."""
+    server = observation.server
+    if server.fault is not None or server.limit_fault is None:
+        return server.fault
+    until = _until(observation, server.limit_fault)
+    sent = until.lines[server.limit_fault.sent_index]
+    return server.limit_fault if _cause_in_dialect(observation, until, None, sent.data) is not None else None
+
+
+def _until(observation: ClientObservation, fault: Fault) -> Conversation:
+    """The conversation until a fault."""
+    return observation.conversation.start_again().replay(observation.conversation.lines[: fault.line_count])
+
+
 def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     """The result of a fault of the client."""
-    violation, conversation = fault.verdict.violation, observation.conversation
-    lines = conversation.lines[: fault.line_count]
+    violation, lines = fault.verdict.violation, observation.conversation.lines[: fault.line_count]
+    conversation = observation.conversation if fault is observation.server.fault else _until(observation, fault)
     sent = lines[fault.sent_index]
     without = conversation.start_again().replay(line for line in lines if line is not sent)
     before = conversation.start_again().replay(lines[: fault.sent_index])
@@ -208,9 +227,6 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
         cause = unawaited_reply(before)
     if cause is None and type(sent.message) is Violation:
         cause = _surplus(observation, before, sent.data)
-    if cause is None and observation.test_data.is_limit_of_house(violation, sent.message, before):
-        note = f"the house refuses {violation.found} by {violation.clause}: {violation.allowed}"
-        return _result(observation, Outcome.CHOICE, note, lines=fault.line_count)
     return _failed(
         observation,
         violation.clause,
