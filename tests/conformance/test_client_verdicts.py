@@ -16,7 +16,7 @@ from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.responders import LiveResponder
 from croupier.conformance.results import Outcome
-from croupier.core.session import Joined, Left, Received
+from croupier.core.session import Joined, Left, Received, TimedOut
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET
 from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
@@ -25,9 +25,17 @@ PEER = 1
 
 
 def observe(
-    name: str, *messages: bytes, settings: Mapping[str, Any] | None = None, exit_status: int = 1
+    name: str,
+    *messages: bytes,
+    settings: Mapping[str, Any] | None = None,
+    exit_status: int = 1,
+    interval: float = 0.0,
+    waits: bool = False,
 ) -> ClientObservation:
-    """A client that sends these messages in a case, each after the answer to the one before it, and ends."""
+    """A client that sends these messages in a case, each after the answer to the one before it, and ends.
+
+    There may be an `interval` in seconds between them. If it `waits`, late answers arrive before it ends.
+    """
     room = HOUSE_ROOMS[name.partition("/")[0]]
     data = CLIENT_TEST_DATA[room.name]
     (case,) = (each for each in client_cases(room) if each.id == name)
@@ -41,12 +49,15 @@ def observe(
         is_unforeseeable=data.is_unforeseeable,
         is_limit_of_house=data.is_limit_of_house,
     )
-    for event in (
+    events = (
         Joined(PEER, ("192.0.2.1", 40_000)),
         *(Received(PEER, message) for message in messages),
         Left(PEER, "hung up"),
-    ):
-        server.on(event, 0.0)
+    )
+    for number, event in enumerate(events):
+        while waits and isinstance(event, Left) and server.deadline is not None:
+            server.on(TimedOut(), server.deadline)
+        server.on(event, number * interval)
     return ClientObservation(data, case, server, exit_status, f"exit status {exit_status}", 5.0, b"", False)
 
 
@@ -153,6 +164,16 @@ def test_an_argument_that_is_too_long_is_found_where_it_ends() -> None:
     failure = judge(observe("kuhn/4.1/p1-acts", b"STRT P_1", b"GET / HTTP/1.1"), None).failure
     assert failure is not None
     assert (failure.clause, failure.cause) == ("kuhn-2.7", None)
+
+
+def test_a_message_that_is_sent_again_because_the_answer_is_late_is_no_second_one() -> None:
+    again = "it sends STRT P_1 again when the answer is late"
+    for interval, clause, cause in ((0.1, "kuhn-4.1", again), (0.0, "kuhn-6.3", "None")):
+        failure = judge(
+            observe("kuhn/1.3/late-answers", *[b"STRT P_1"] * 2, interval=interval, waits=True), None
+        ).failure
+        assert failure is not None
+        assert (failure.clause, str(failure.cause)) == (clause, cause)
 
 
 def test_a_number_in_another_order_of_bytes_is_explained() -> None:

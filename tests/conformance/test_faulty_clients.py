@@ -210,6 +210,12 @@ def test_a_client_that_leaves_games_is_not_blamed_for_how_the_house_speaks(habit
     assert [result for result in results if result.outcome is Outcome.FAIL] == []
 
 
+def test_each_try_begins_with_another_deck() -> None:
+    line = f"{command('kuhn', 'client', 'sits-second')} --games 1"
+    (result,) = tried("kuhn", line, "kuhn/3.1/king")
+    assert (result.outcome, result.dialogue[1].data) == (Outcome.PASS, b"CARD C_K")
+
+
 @pytest.mark.extended
 def test_a_client_that_never_leaves_is_not_blamed_for_its_last_game() -> None:
     line = f"{command('kuhn', 'client', 'never-leaves')} --games 4"

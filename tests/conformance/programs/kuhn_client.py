@@ -127,7 +127,7 @@ def main() -> None:
     if options.habit == "http":
         client.connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
     for number in range(options.games):
-        if not client.game(1 + number % 2):
+        if not client.game(2 if options.habit == "sits-second" else 1 + number % 2):
             break
         if options.habit == "acts-when-over":
             client.send("ACTN FLD")

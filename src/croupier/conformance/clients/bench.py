@@ -231,8 +231,8 @@ class HouseClientBench(Bench):
     async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the messages of the house pass one by one; then the failure is about the stream.
 
-        A client that has left a game, or failed between two games, has to do so again, with other cards unless the
-        case has a deck. One that also leaves games in which nothing is unusual may always have left by chance.
+        A client that has left a game, or failed between two games, has to do so again, with other cards. One
+        that also leaves games in which nothing is unusual may always have left by chance.
         """
         failed = self._observations[case.id]
         if attempt.failure is None or attempt.failure.cause is not None:
@@ -405,7 +405,8 @@ class HouseClientBench(Bench):
             room, settings, strict_referee=config.strict, house_may_wait=False, answer_timeout=ENDLESS_SECONDS
         )
         seed = derive_server_seed(config.seed, case.id, number + connection)
-        live = LiveResponder(room, settings, case.mutation, decks=case.state.decks, seed=seed)
+        decks = _rotated(case.state.decks, number + connection)
+        live = LiveResponder(room, settings, case.mutation, decks=decks, seed=seed)
         return HouseTestServer(
             live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live),
             case.setup,
@@ -426,6 +427,13 @@ def _has_gone_on(observation: ClientObservation, games: int) -> bool:
 def _with_ending(case: HouseClientCase, ending: bytes) -> HouseClientCase:
     """The case with bytes after each message of the house."""
     return replace(case, mutation=lambda answers: [answer + ending for answer in case.mutation(answers)])
+
+
+def _rotated(decks: str, first: int) -> str:
+    """The decks, beginning with another one in each try and on each connection: the client may need that one first."""
+    found = decks.split(" / ")
+    at = first % len(found)
+    return " / ".join(found[at:] + found[:at])
 
 
 def _with_setup(case: HouseClientCase, **changes: Any) -> HouseClientCase:

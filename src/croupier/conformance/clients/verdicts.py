@@ -28,6 +28,9 @@ from croupier.core.referee import CLIENT, HOUSE
 MAX_SURPLUS_BYTES: Final = 8
 """Fewer bytes than this are taken for the end of the message before them."""
 
+MIN_RESEND_SECONDS: Final = 0.01
+"""A message that is sent again after this time was not meant to be sent twice."""
+
 MIN_CODE_BYTES: Final = 3
 """As many bytes of a code are taken for the beginning of a message."""
 
@@ -225,6 +228,7 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     cause = _cause_in_dialect(observation, conversation, wanted, sent.data)
     if cause is None and message_code(sent.message) in map(message_code, without.referee.legal):
         cause = unawaited_reply(before)
+    cause = cause or _sent_again(before, sent)
     if cause is None and type(sent.message) is Violation:
         cause = _surplus(observation, before, sent.data)
     return _failed(
@@ -247,6 +251,16 @@ def _cause_in_dialect(
         observation.test_data.room, wanted, got, conversation, known_options=conversation.known_options, side=CLIENT
     )
     return cause if cause is not None and cause.dialect is not None else None
+
+
+def _sent_again(before: Conversation, sent: DialogueLine) -> Cause | None:
+    """The cause of a message that the client has sent before, some time ago, and to which no answer has come yet."""
+    last, pending = before.lines[-1:], before.referee.pending
+    if not last or pending is None or (last[0].side, last[0].message) != (CLIENT, sent.message):
+        return None
+    if sent.at - last[0].at < MIN_RESEND_SECONDS:
+        return None
+    return Cause(f"it sends {sent.message} again when the answer is late", clause=pending.clause)
 
 
 def _surplus(observation: ClientObservation, before: Conversation, data: bytes) -> Cause | None:

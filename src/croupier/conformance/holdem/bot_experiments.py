@@ -10,9 +10,12 @@ from croupier.conformance.holdem.delivery import (
     DEFAULT_DELIVERY,
     cut_expiry,
     fill_board,
+    fill_hole,
     game_transform,
     hide_turn,
     merge_pots,
+    unchanged,
+    write_in_array,
 )
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.results import Outcome
@@ -30,12 +33,12 @@ MAX_RUNS: Final = 8
 
 
 class Feature(NamedTuple):
-    """Something in a Game that a bot may not be able to take: the clause that allows it, and how to leave it out."""
+    """Something in a Game that a bot may not be able to take: the clause about it, and bodies that do not have it."""
 
     clause: str
     cause: str
     is_in: Callable[[Mapping[str, Any]], bool]
-    leave_out: Callable[[Any], Any]
+    leave_out: Callable[[bytes], bytes]
 
 
 FEATURES: Final = (
@@ -43,25 +46,37 @@ FEATURES: Final = (
         "holdem-5.15",
         "it ends when it reads a Game with a side pot",
         lambda game: len(game["pots"]) > 1,
-        merge_pots,
+        game_transform(merge_pots),
     ),
     Feature(
         "holdem-4.13",
         "it ends when it is another player's turn while it waits for the next hand itself",
         lambda game: bool(game["turn"]["playerID"]) and not game["cards"]["hole"],
-        hide_turn,
+        game_transform(hide_turn),
     ),
     Feature(
         "holdem-5.5",
         "it ends when it reads a Game with null for the cards to come",
         lambda game: None in game["cards"].values(),
-        fill_board,
+        game_transform(fill_board),
     ),
     Feature(
         "holdem-5.11",
         "it ends when it reads an expiry with decimals",
         lambda game: "." in str(game["turn"]["expiry"]),
-        cut_expiry,
+        game_transform(cut_expiry),
+    ),
+    Feature(
+        "holdem-5.6",
+        "it ends when it reads a Game without its own cards, as before the deal, or without its credentials",
+        lambda game: not game["cards"]["hole"],
+        game_transform(fill_hole),
+    ),
+    Feature(
+        "holdem-5.2",
+        "it takes the answer to GET /games/:gameID for an array, as the document's example shows it",
+        lambda _: True,
+        game_transform(unchanged, write_in_array),
     ),
 )
 """What is looked for, the rarest first."""
@@ -74,7 +89,7 @@ async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) ->
         return attempt
     for clause, text, is_in, leave_out in FEATURES:
         if is_in(game):
-            without = replace(case, setup=replace(case.setup, transform_body=game_transform(leave_out)))
+            without = replace(case, setup=replace(case.setup, transform_body=leave_out))
             if await _never_crashes(run, without) and await _crashes_with(is_in, run, case):
                 return attempt.blamed(clause, Cause(text, clause=clause))
     return attempt

@@ -107,6 +107,11 @@ def fill_board(game: Any) -> Any:
     return {**game, "cards": game["cards"] | {part: game["cards"][part] or cards for part, cards in board.items()}}
 
 
+def fill_hole(game: Any) -> Any:
+    """Show two cards to those who have none."""
+    return {**game, "cards": game["cards"] | {"hole": game["cards"]["hole"] or ["8C", "9D"]}}
+
+
 def merge_pots(game: Any) -> Any:
     """Show all chips in the main pot."""
     pots = game["pots"]
@@ -122,6 +127,11 @@ def cut_expiry(game: Any) -> Any:
     """Write the expiry without decimals."""
     expiry = re.sub(r"\.\d+", "", game["turn"]["expiry"])
     return {**game, "turn": game["turn"] | {"expiry": expiry}}
+
+
+def write_in_array(found: Any) -> str:
+    """Write a single Game as an array of one."""
+    return json.dumps(found if isinstance(found, list) else [found])
 
 
 def indent_json(game: Any) -> str:

@@ -13,6 +13,7 @@ HABITS = (
     "bets-too-much", "bets-below-nothing", "acts-twice", "looks-too-often", "never-acts", "joins-twice",
     "gives-up-when-busy", "another-path", "somebody-else", "puts", "crashes", "no-http", "other-keys", "no-user",
     "one-recv", "never-joins", "no-json", "bets-totals", "queues", "takes-the-first-game",
+    "reads-an-array", "shows-its-cards",
 )  # fmt: skip
 
 parser = argparse.ArgumentParser()
@@ -137,6 +138,10 @@ def main():  # noqa: C901 -- a student's way to write it
         if status != 200:
             sys.exit(7)
         game = json.loads(body)
+        if habit == "reads-an-array":
+            game = game[0]
+        if habit == "shows-its-cards":
+            print(game["cards"]["hole"][0])
         turn = game["turn"]
         me = next((one for one in game["table"] if one["handle"] == args.user), None)
         if me is None:
