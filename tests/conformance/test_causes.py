@@ -203,6 +203,20 @@ def test_a_number_that_the_house_has_sent_in_the_same_bytes_is_spelled_rightly()
         assert bool(explain(SEVENHALF, None, b"", heard, side=CLIENT)) == has_cause
 
 
+def test_a_number_of_the_house_with_the_other_sign_is_spelled_rightly() -> None:
+    heard = Conversation(SEVENHALF)
+    for side, data in (
+        (CLIENT, b"STRT"),
+        (HOUSE, b"STBT \0\xff\xfe\xff"),
+        (CLIENT, b"DRAW"),
+        (HOUSE, b"CARD 1o"),
+        (CLIENT, b"ANTE \xff\0\1\1"),
+    ):
+        heard.on_data(side, data, 0.0)
+    assert [fault.verdict.violation.clause for fault in heard.faults] == ["sevenhalf-7.2"]
+    assert explain(SEVENHALF, None, b"", heard, side=CLIENT) == ""
+
+
 @pytest.mark.parametrize("balance", [b"\x0d\x0a\x0d\x0a", b"\x3f\xff\xff\xff", b"\x20\x20\x20\x20"])
 def test_a_number_that_is_a_little_too_large_is_spelled_rightly(balance: bytes) -> None:
     more = (int.from_bytes(balance) + 1).to_bytes(4)

@@ -169,6 +169,14 @@ def test_a_failure_after_one_value_needs_many_conversations() -> None:
     assert not evidence.is_fatal(position), "it breaks off after other cards, too"
 
 
+def test_a_certain_message_is_the_cause_of_failures_in_several_cases_only() -> None:
+    failed = [showdown(b"C_K") for _ in range(3)]
+    survived = [showdown(b"C_J", b"STRT P_2")]
+    assert cause(failed, survived) is None, "the same cards may come in each try of a case"
+    failed[0] = structs.replace(failed[0], case=replace(CASE, slug="another"))
+    assert cause(failed, survived) == ("kuhn-4.4", "it never goes on after CARD C_K, the reply of kuhn-4.4")
+
+
 def test_a_client_that_does_not_wait_for_a_reply_is_found_when_the_reply_is_late() -> None:
     client = ClientFixture(endless(message_gap_seconds=0.3), {"coins": 9, "bot": "script:BET"})
     client.say(b"STRT P_2")
@@ -207,6 +215,14 @@ def test_a_client_that_goes_on_within_a_message_may_have_misread_it() -> None:
     assert observed(client).may_have_misread
     in_time = conversation(b"STRT P_1", b"ACTN CHK", b"ACTN FLD")
     assert not in_time.may_have_misread
+
+
+def test_a_client_may_take_one_read_for_one_message_at_a_certain_message_only() -> None:
+    passed = [(CLIENT, b"PASS"), (HOUSE, b"BKSC \0\0\0\x017o 07.0"), (HOUSE, b"GAIN \xff\xff\xff\x9c")]
+    bust = [(CLIENT, b"DRAW"), (HOUSE, b"CARD 7c"), (HOUSE, b"BSTG")]
+    start = [(CLIENT, b"STRT"), (HOUSE, b"STBT \0\0\0\x64"), (CLIENT, b"DRAW"), (HOUSE, b"CARD 1o")]
+    assert transcribed("sevenhalf", *start, *passed, *start, *bust).may_have_misread
+    assert not transcribed("sevenhalf", *start, *passed, *start, *passed).may_have_misread
 
 
 def test_a_client_that_leaves_within_a_message_may_have_misread_it() -> None:

@@ -24,7 +24,7 @@ from croupier.conformance.clients.test_server import ConversationEnd, Decision, 
 from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conditions import finished
 from croupier.conformance.conversation import MESSAGE_SECTION, STREAM_SECTION, Conversation
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END, Cause
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, WAITS_FOR_LINE_END, Cause, one_read_cause
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.listening import HOST, open_port
@@ -188,7 +188,10 @@ class HouseClientBench(Bench):
                 reaction = early_reaction(await self._run(_with_setup(case, **SLOW_MOTION), 0))
                 if reaction is None or not reaction.has_gone_on:
                     await self._collect_evidence(case, position)
-        if reaction is not None and (reaction.has_gone_on or not self._evidence.has_handled(reaction.code)):
+        has_handled = reaction is not None and self._evidence.has_handled(reaction.code)
+        if reaction is not None and reaction.has_gone_on and has_handled and observation.may_have_misread:
+            return attempt.blamed(self._test_data.clause(STREAM_SECTION), one_read_cause(reaction.code))
+        if reaction is not None and (reaction.has_gone_on or not has_handled):
             return attempt._replace(failure=failure.explained(reaction.cause))
         return attempt._replace(failure=failure.explained(self._evidence.cause(position)))
 

@@ -64,6 +64,7 @@ class Evidence:
         self._survived: Counter[Feature] = Counter()
         self._handled_codes: set[str] = set()
         self._failed: list[Position] = []
+        self._failed_cases: dict[Feature, set[str]] = {}
         self._failed_without_variation: set[Feature] = set()
 
     def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
@@ -76,6 +77,8 @@ class Evidence:
                 self._handled_codes.update(feature.code for feature in position)
             elif has_failed:
                 self._failed.append(position)
+                for feature in position:
+                    self._failed_cases.setdefault(feature, set()).add(observation.case.id)
                 if observation.case.kind is not CaseKind.VARIATION:
                     self._failed_without_variation |= position
 
@@ -114,9 +117,12 @@ class Evidence:
         return False
 
     def _count_failures(self, feature: Feature) -> int:
-        """The number of failures that a feature may explain, or another one on its clause if it is no message."""
+        """The number of failures that a feature may explain, or another one on its clause if it is no message.
+
+        A certain message has to come before failures in several cases: one case may have the same cards in each try.
+        """
         if feature.level == EXACT:
-            return sum(feature in failed for failed in self._failed)
+            return len(self._failed_cases.get(feature, ()))
         return sum(
             any((each.clause, each.level < EXACT) == (feature.clause, True) for each in self.candidates(failed))
             for failed in self._failed

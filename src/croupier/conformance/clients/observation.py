@@ -261,10 +261,11 @@ class ClientObservation(Struct, frozen=True):
         return {line.side for line in lines[: fault.sent_index][-2:]} == {HOUSE}
 
     def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
-        """In which unusual ways messages that were sent without an answer in between have arrived."""
+        """In which unusual ways messages that were sent without an answer in between have arrived, by the first one."""
         max_bytes = self.case.setup.delivery.max_piece_bytes
         is_cut = 0 < max_bytes < max(len(line.data) for line in flight)
-        return {*["together"] * (len(flight) > 1), *["in pieces"] * is_cut}
+        together = f"together after {message_code(flight[0].message)}"
+        return {*[together] * (len(flight) > 1), *["in pieces"] * is_cut}
 
     def _is_waiting(self, decision: Decision) -> bool:
         """Whether there was nothing to decide, because the house owed an answer."""

@@ -71,6 +71,11 @@ MUTE_CAUSE: Final = Cause("it accepts connections and has not answered anything"
 SENDS_BACK: Final = Cause("it sends back what the client has sent")
 
 
+def one_read_cause(code: str) -> Cause:
+    """Return the cause of a program that goes on within a message that it reads rightly when it comes alone."""
+    return Cause(f"it takes what one read brings for one message: it goes on before the end of {code} has come")
+
+
 def dialect_cause[D: Dialect](dialects: Iterable[D]) -> Cause:
     """Return the cause of a program that sends everything in these dialects.
 

@@ -283,13 +283,13 @@ def _explain_by_dialect(altered: AlteredConversation, known_dialects: Sequence[D
 
 
 def _resembles_number(conversation: Conversation, fault: Fault) -> bool:
-    """Whether a client has sent a number of the house, or a limit, or a little more: it is only too large."""
+    """Whether a client has sent a number of the house, or a limit, or a little more, with either sign."""
     lines = conversation.lines[: fault.line_count]
     numbers = {line.message.coins for line in lines if line.side == HOUSE and hasattr(line.message, "coins")}
     if fault.verdict.violation.limit is not None:
         numbers.add(fault.verdict.violation.limit)
     sent = getattr(lines[fault.sent_index].message, "coins", None) if lines else None
-    return sent is not None and any(0 <= sent - number <= number // 8 for number in numbers)
+    return sent is not None and any(0 <= abs(sent) - size <= size // 8 for size in map(abs, numbers))
 
 
 def _explain_by_echo(conversation: Conversation, fault: Fault) -> Cause | None:
