@@ -332,7 +332,7 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     before = _before_goodbye(observation)
     refused = _last_line(observation) if server.conversation_end is ConversationEnd.ENDLESS else None
     legal = [str(message) for message in before.referee.legal if refused is None or message != refused.message]
-    if refused is not None and before.referee.game is None:
+    if refused is not None and not server.pending_obligation:
         legal = ["the end"]
     return _failed(
         observation,
