@@ -18,10 +18,13 @@ from croupier.rooms.holdem.cards import Card, card_numbers
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK, Stakes
+from croupier.rooms.holdem.observed.button import check_button
 from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole
 from croupier.rooms.holdem.observed.differences import compare
+from croupier.rooms.holdem.observed.early_end import find_early_end
 from croupier.rooms.holdem.observed.final_stacks import FinalStacks
 from croupier.rooms.holdem.observed.hand import ObservedHand
+from croupier.rooms.holdem.observed.shown_chips import broke_by_ante, shown_chips
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave, Player
 
 SOFT_CLAUSES: Final = frozenset(
@@ -271,7 +274,7 @@ class Referee:
             and not self._may_be_of_missed_hand(self.game, board)
             and (violation := follow_board(self.game, board, self.clause_counts))
         ):
-            yield self._find_early_end(self.game, game) or violation
+            yield find_early_end(self.game, game, self._unseen_chips(self.game), self._stakes) or violation
             return
         if self.game is None or self.game.is_over():
             yield from self._check_between_hands(game)
@@ -294,9 +297,15 @@ class Referee:
         wrong = [violation for violation in violations if violation.clause != NEWCOMERS_CLAUSE]
         if not wrong:
             self._unseen_bets.clear()
-        elif found := self._find_wrong_folds(observed, game, wrong[0]) or self._find_early_end(observed, game):
+        elif found := self._find_wrong_folds(observed, game, wrong[0]) or find_early_end(
+            observed, game, self._unseen_chips(observed), self._stakes
+        ):
             return [found]
         return violations
+
+    def _unseen_chips(self, observed: ObservedHand) -> Sequence[int]:
+        """The chips of each valid bet since the last right game."""
+        return [observed.actions[place][2] for place, _ in self._unseen_bets]
 
     def _find_wrong_folds(self, observed: ObservedHand, game: Game, found: Violation) -> Violation | None:
         """Return what was `found` as a violation of the clause whose valid bets the server has taken for folds.
@@ -315,30 +324,6 @@ class Referee:
                 return Violation("holdem-4.13", "a fold by an act out of turn that was refused", "no change by it")
         return None
 
-    def _find_early_end(self, observed: ObservedHand, game: Game) -> Violation | None:
-        """Return the violation if the pots have been paid out after a bet, although there is more betting to come.
-
-        The players have all their chips then, and the pots hold less than before the bets that no right game has shown,
-        or only the blinds of another hand.
-        """
-        hand, players = observed.hand, observed.players
-        unseen = sum(observed.actions[place][2] for place, _ in self._unseen_bets)
-        if not self._unseen_bets or observed.is_over():
-            return None
-        small_blinds = {player.player_id for player in game.table if player.small_blind}
-        is_other_hand = bool(small_blinds) and players[hand.small_blind] not in small_blinds
-        is_paid_out = sum(pot.size for pot in game.pots) < sum(hand.paid) - unseen + is_other_hand
-        present = [seat for seat, player in enumerate(players) if player not in observed.left_players]
-        shown = self._shown_chips(game)
-        total = sum(shown.get(players[seat], 0) for seat in present)
-        if not is_paid_out or total != sum(hand.paid) + sum(hand.stacks[seat] for seat in present):
-            return None
-        player = self.player_to_act()
-        allowed = (
-            "the next cards: the round is over" if player is None else f"the turn of {player}: the round is not over"
-        )
-        return Violation("holdem-6.7", "the end of the hand", allowed)
-
     def _has_ignored_fold(self, observed: ObservedHand, game: Game) -> bool:
         """Whether the hand goes on as if its last action, a fold, were a check."""
         if not observed.actions or observed.actions[-1][0] != "fold" or self._cause_clause in INVALID_BET_CLAUSES:
@@ -353,7 +338,7 @@ class Referee:
             return all(violation.clause == NEWCOMERS_CLAUSE for violation in found)
         if any(player.bet_so_far > self._most_forced for player in game.table):  # it is no hand that has just begun
             return False
-        final_stacks, shown = FinalStacks(observed), self._shown_chips(game)
+        final_stacks, shown = FinalStacks(observed), shown_chips(game, self._stakes)
         return final_stacks.allow({player: shown.get(player, 0) for player in final_stacks.players})
 
     # Between hands
@@ -366,10 +351,10 @@ class Referee:
             )
             return
         final_stacks = self._finish_hand()
-        if len(self._broke_by_ante(game)) > 1:  # nobody knows what each of them has paid
+        if len(broke_by_ante(game, self._stakes)) > 1:  # nobody knows what each of them has paid
             self.is_lost = True
             return
-        shown = self._shown_chips(game)
+        shown = shown_chips(game, self._stakes)
         idle = not game.turn.player_id
         if idle and any(pot.size for pot in game.pots):
             yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
@@ -416,40 +401,6 @@ class Referee:
             if len(seated) <= 2 and self._chips[player] <= self._most_forced:
                 del self._chips[player]
                 self._previous_hand = None
-
-    def _shown_chips(self, game: Game) -> dict[Guid, int]:
-        """Return the chips of each player, bets and antes included.
-
-        If the bets do not add up to the pots, but the blinds do, the blinds are counted in place of the bets.
-        """
-        antes = self._paid_antes(game)
-        chips = {one.player_id: one.wealth + one.bet_so_far + antes.get(one.player_id, 0) for one in game.table}
-        in_pots = sum(pot.size for pot in game.pots) - sum(antes.values())
-        blinds = (self._stakes.small_blind, self._stakes.big_blind)
-        small_blinds = [seat for seat, player in enumerate(game.table) if player.small_blind]
-        if in_pots == sum(player.bet_so_far for player in game.table) or in_pots != sum(blinds) or not small_blinds:
-            return chips
-        posted = {(small_blinds[0] + place) % len(chips): blind for place, blind in enumerate(blinds)}
-        return {
-            player.player_id: player.wealth + posted.get(seat, 0) + antes.get(player.player_id, 0)
-            for seat, player in enumerate(game.table)
-        }
-
-    def _paid_antes(self, game: Game) -> dict[Guid, int]:
-        """Return the antes in the pots of a hand that has begun. A player without other chips has paid the rest."""
-        if not self._stakes.ante or not game.turn.player_id:
-            return {}
-        payers = {payer for pot in game.pots for payer in pot.players}
-        antes = {player.player_id: self._stakes.ante for player in game.table if player.player_id in payers}
-        if broke := self._broke_by_ante(game):
-            others = sum(player.bet_so_far for player in game.table) + self._stakes.ante * (len(antes) - 1)
-            antes[broke[0]] = sum(pot.size for pot in game.pots) - others
-        return antes
-
-    def _broke_by_ante(self, game: Game) -> Sequence[Guid]:
-        """Return the players of a hand whose last chips may have been an ante."""
-        payers = {payer for pot in game.pots for payer in pot.players} if self._stakes.ante else ()
-        return [one.player_id for one in game.table if not one.wealth + one.bet_so_far and one.player_id in payers]
 
     def _is_played_on(self, game: Game) -> bool:
         """Whether a hand that comes to a showdown without any more bets has a turn: no other hand has a board yet."""
@@ -561,7 +512,9 @@ class Referee:
             self.is_lost = True
             yield Violation("holdem-5.5", f"the board {' '.join(game.cards.board)} before the flop", "none yet")
             return
-        violations = [*self._check_button(), *compare(self.game, game, self._cause_clause, self.clause_counts)]
+        previous, self._previous_hand = self._previous_hand, self.game
+        wrong_button = check_button(previous, self.game, self.clause_counts)
+        violations = [*wrong_button, *compare(self.game, game, self._cause_clause, self.clause_counts)]
         if violations and may_wait and (hand := self._right_hand_without(may_wait, game, table[blinds[0]])):
             names = ", ".join(player.player_id for player in may_wait)
             violations = [Violation(NEWCOMERS_CLAUSE, f"{names} at the table", "only players of the hand")]
@@ -598,32 +551,3 @@ class Referee:
         blinds = (self._stakes.small_blind, self._stakes.big_blind)
         pairs = zip(bets, bets[1:] + bets[:1], strict=True)
         return [seat for seat, pair in enumerate(pairs) if pair == blinds] if len(bets) > 2 else ()
-
-    def _check_button(self) -> Iterator[Violation]:
-        """Check that the button has moved to the next player, if all players of the last hand are still there.
-
-        It may move on by one more if otherwise the last big blind would post it again (holdem-6.2). Where players have
-        left, the seat that it moves to may be empty, but a player of more than two does not post the small blind twice.
-        After a hand of two without a flop the button may also have been at the big blind (holdem-6.4).
-        """
-        observed, last = self.game, self._previous_hand
-        self._previous_hand = observed
-        if observed is None or last is None:
-            return
-        players, seats = observed.players, len(observed.players)
-        if {*last.players} <= {*players} and not last.left_players:
-            self.clause_counts["holdem-6.2"] += 1
-            due = (players.index(last.players[last.button]) + 1) % seats
-            big_blind = players[(due + (2 if seats > 2 else 1)) % seats]
-            may_move_on = big_blind == last.players[last.hand.blinds[1][0]]
-            if observed.button not in {due, (due + may_move_on) % seats}:
-                is_doubtful = len(last.players) == 2 < seats and not last.board
-                clause = "holdem-6.4" if is_doubtful else "holdem-6.2"
-                what = "the button" if seats > 2 else "the button and the small blind"
-                found = f"{what} of {players[observed.button]}"
-                yield Violation(clause, found, f"{what} of {players[due]}, the next player")
-        elif {*players} <= {*last.players} - last.left_players and seats > 2:
-            self.clause_counts["holdem-6.2"] += 1
-            small_blind = players[observed.hand.small_blind]
-            if small_blind == last.players[last.hand.small_blind]:
-                yield Violation("holdem-6.2", f"the small blind of {small_blind} again", "that of another player")
