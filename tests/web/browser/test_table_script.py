@@ -332,6 +332,17 @@ def test_an_interrupted_stream_resumes_with_the_newest_view(table: ScriptedTable
     wait_for_action(page, "Call")
 
 
+def test_an_action_that_cannot_be_sent_tries_the_stream(table: ScriptedTable, page: Page, console: list[str]) -> None:
+    open_table(page, table)
+    page.route("**/act", lambda route: route.abort())
+    page.keyboard.press("b")
+    wait_for_notice(page, "The connection is back.")
+    assert table.opened_streams == 2
+    table.publish(CALL)
+    wait_for_action(page, "Call")
+    assert "ERR_FAILED" in console.pop()
+
+
 def test_a_server_that_has_started_again_is_believed(table: ScriptedTable, page: Page) -> None:
     table.number = 18
     open_table(page, table)

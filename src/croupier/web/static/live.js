@@ -87,11 +87,13 @@ export function isNewer(version, known) {
 
 /**
  * Follow a stream of envelopes. `address()` is asked at each start; `texts` are shown while the stream is interrupted
- * or parked. With `pausesHidden` the stream is closed while nobody sees the page.
+ * or parked. With `pausesHidden` the stream is closed while nobody sees the page. Return a function that starts the
+ * stream again after a request of the page has failed: the stream may not have noticed.
  */
 export function follow(address, receive, texts, pausesHidden = false) {
   let source = null, ended = false, interrupted = false, parked = false;
   const close = () => { source?.close(); source = null; };
+  const interrupt = () => { interrupted = true; notify(texts.offline); };
   const open = () => {
     if (source || ended || (pausesHidden && document.hidden)) return;
     source = new EventSource(address());
@@ -103,8 +105,7 @@ export function follow(address, receive, texts, pausesHidden = false) {
       interrupted = parked = false;
     });
     source.addEventListener("error", () => {
-      interrupted = true;
-      notify(texts.offline);
+      interrupt();
       if (source?.readyState === EventSource.CLOSED) refused();
     });
   };
@@ -120,4 +121,5 @@ export function follow(address, receive, texts, pausesHidden = false) {
   addEventListener("pagehide", close);
   document.addEventListener("visibilitychange", () => (document.hidden ? pausesHidden && close() : open()));
   open();
+  return () => { close(); interrupt(); open(); };
 }

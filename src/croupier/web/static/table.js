@@ -57,7 +57,7 @@ async function act(form, button) {
     });
     await handle(answer);
   } catch {
-    notify(texts.offline);
+    restart();
     say(texts.offline);
   } finally {
     isBusy = false;
@@ -176,4 +176,4 @@ document.addEventListener("keydown", (event) => {
 
 show(Number.parseFloat(acts.querySelector("[data-deadline]")?.dataset.deadline));
 setInterval(tick, 200);
-follow(() => `${texts.events}?since=${encodeURIComponent(version)}`, receive, texts, "watch" in texts);
+const restart = follow(() => `${texts.events}?since=${encodeURIComponent(version)}`, receive, texts, "watch" in texts);
