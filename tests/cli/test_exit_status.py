@@ -107,6 +107,24 @@ def test_every_command_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("db check store.sqlite", "found 'store.sqlite', which is too much; see `croupier db check --help`"),
+        (
+            "serve --pause-seconds=3",
+            "found --pause-seconds, an option of holdem; allowed for a server of all rooms: "
+            "CROUPIER_SERVE_HOLDEM_PAUSE_SECONDS, or pause-seconds in [serve.holdem] of the --config file",
+        ),
+        ("serve --move-second 3", "Unknown option: --move-second. Did you mean --move-seconds?"),
+    ],
+)
+def test_a_wrong_command_line_is_explained(command: str, printed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(command.split())
+    assert printed in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
     ("library", "extra", "command"),
     [
         ("highspy", "solve", "solve kuhn"),

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import App, Group, Parameter
 
 from croupier.cli.help_pages import HelpPages
+from croupier.cli.usage_errors import format_usage_error
 from croupier.version import __version__
 
 COMPILED_CODE = "croupier__mypyc"
@@ -27,6 +28,7 @@ app = App(
     version=describe_version,
     help_format="plaintext",
     help_formatter=HelpPages(),
+    error_formatter=format_usage_error,
     default_parameter=Parameter(negative=()),
 )
 app.command(

@@ -73,17 +73,17 @@ class ServeVariables:
             room = key.partition("-")[0]
             if room in ROOMS:
                 key = key.removeprefix(f"{room}-")
-                is_known = commands != ("serve", room) or key in _names(arguments)
+                is_known = commands != ("serve", room) or key in setting_names(arguments)
             else:
-                is_known = key in _names(arguments) or any(key in self._names_in(each) for each in ROOMS)
+                is_known = key in setting_names(arguments) or any(key in self._names_in(each) for each in ROOMS)
             if not is_known:
                 raise ValueError(f"found the variable {variable}; {_remedy(key, commands, arguments)}")
 
     def _names_in(self, room: str) -> list[str]:
-        return _names(self.root["serve"][room].assemble_argument_collection())
+        return setting_names(self.root["serve"][room].assemble_argument_collection())
 
 
-def _names(arguments: Iterable[Argument]) -> list[str]:
+def setting_names(arguments: Iterable[Argument]) -> list[str]:
     """The names of settings, as in a TOML file."""
     return [name.removeprefix("--") for each in arguments for name in each.names]
 
@@ -92,7 +92,7 @@ def _remedy(key: str, commands: Iterable[str], arguments: Iterable[Argument]) ->
     """Name the setting of a command that is nearest to a misspelt one."""
     from difflib import get_close_matches
 
-    nearest = get_close_matches(key, _names(arguments), n=1)
+    nearest = get_close_matches(key, setting_names(arguments), n=1)
     command = " ".join(("croupier", *commands))
     return f"the nearest setting of `{command}` is {nearest[0]!r}" if nearest else f"see `{command} --help`"
 
