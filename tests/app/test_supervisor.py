@@ -187,6 +187,18 @@ def test_old_workers_stay_if_a_new_one_does_not_open(tmp_path: Path) -> None:
     assert sorted(setting.read("stopped")) == [["0", "stop"], ["1", "stop"]]
 
 
+def test_worker_that_is_stopped_before_it_is_open_has_not_failed(tmp_path: Path) -> None:
+    async def restart(setting: Setting) -> None:
+        await setting.wait_until_open()
+        setting.requests.put_nowait("SIGHUP")
+        await setting.wait_for(lambda: len(setting.read("started")) == 3)
+        setting.requests.put_nowait("SIGTERM")
+
+    status, setting = supervised(tmp_path, restart)
+    assert status == 0
+    assert not any("restart ended" in event for event in setting.log.events)
+
+
 def test_worker_that_stops_by_itself_stops_the_server(tmp_path: Path) -> None:
     (tmp_path / "ends").touch()
     status, setting = supervised(tmp_path, nothing)

@@ -232,7 +232,8 @@ class Supervisor:
                     if self.is_closing or old is None:
                         return
                     if await self._start(slot) is None:
-                        self._log.error("restart ended: a new worker did not open its rooms", number=slot + 1)
+                        if not self.is_closing:
+                            self._log.error("restart ended: a new worker did not open its rooms", number=slot + 1)
                         return
                     await self._stop(old, RESTART)
 
