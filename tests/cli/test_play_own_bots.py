@@ -45,6 +45,7 @@ def test_a_class_in_a_file_plays_against_every_house(tmp_path: Path, room: str, 
         ("1 / 0", "line 4: ZeroDivisionError: division by zero"),
         ("return 'CALL'", "IllegalMove: 'CALL' is not allowed here; allowed: C"),
         ("return None", "IllegalMove: None is not allowed here; allowed: C"),
+        ("raise SystemExit(3)", "line 4: SystemExit: 3"),
     ],
 )
 def test_a_class_that_fails_ends_the_run_with_the_reason_after_the_summary(

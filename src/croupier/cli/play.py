@@ -274,7 +274,7 @@ def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) 
     except KeyboardInterrupt:  # a bot may be waiting for other players
         report(perf_counter() - started)
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not is_bot_error(error):
             raise
         report(perf_counter() - started)
