@@ -125,6 +125,7 @@ def test_a_fault_of_the_bot_in_process_is_its_own(tmp_path: Path) -> None:
             "'a {port}' (a client) and 'b {port}' (a client) against each other",
         ),
         ("kuhn", ("a {port}", "random", "b {port}"), "against each other; allowed: a program against a bot of ours"),
+        ("kuhn", ("random", "a -s {host}"), "which cannot know the port; allowed: {port} in the command"),
         ("blackjack", ("book", "localhost:1214"), "(address); allowed: a built-in bot, FILE.py:CLASS, a command"),
         ("kuhn", ("random", "localhost:1212"), "found --duplicate and the server 'localhost:1212', which deals"),
         ("holdem", ("random", "localhost:8080"), "found --duplicate and the server 'localhost:8080', which deals"),

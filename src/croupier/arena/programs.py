@@ -43,6 +43,10 @@ def _check_kind(plan: Plan, contestant: Contestant) -> None:
         if plan.room in CLIENT_ROOMS:
             allowed.append(f"a command with {'{url}' if plan.room == 'holdem' else '{host} and {port}'}")
         raise ValueError(f"found the bot {contestant.text!r} ({contestant.kind}); allowed: {', '.join(allowed)}")
+    if contestant.kind == "command" and not any(name in contestant.text for name in ("{port}", "{url}")):
+        raise ValueError(
+            f"found the bot {contestant.text!r}, which cannot know the port; allowed: {{port}} in the command"
+        )
     if contestant.kind == "address":
         if plan.room == "holdem":
             from croupier.arena.holdem_servers import parse_game_address  # it needs the client
