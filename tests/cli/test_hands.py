@@ -45,7 +45,11 @@ def test_hands_are_listed_newest_first(played: tuple[Path, str]) -> None:
     listing = croupier("hands", "list", "--store", store).stdout
     assert listing.index(f"{game}/2") < listing.index(f"{game}/1")
     assert len(croupier("hands", "list", "--json", "--limit", 1, "--store", store).stdout.splitlines()) == 1
-    assert croupier("hands", "list", "--json", "--player", "cid", "--store", store).stdout == ""
+    nothing = croupier("hands", "list", "--json", "--player", "cid", "--store", store)
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr == (
+        "croupier: there is no such hand of holdem; `croupier hands list ROOM` lists those of another room\n"
+    )
 
 
 def test_a_hand_is_shown_with_all_cards_in_every_format(played: tuple[Path, str]) -> None:

@@ -28,8 +28,8 @@ def parse_place(text: str) -> tuple[str, str, int] | None:
 
 async def list_games(
     store: "Store", room: str, table: str | None, player: str | None, *, limit: int, as_json: bool
-) -> int:
-    """Print the latest `limit` games, newest first, and return the exit status."""
+) -> bool:
+    """Print the latest `limit` games, newest first, and return whether there is any."""
     remaining = limit
     async for game in latest_games(store, room, table, player):
         if as_json:
@@ -39,7 +39,7 @@ async def list_games(
         remaining -= 1
         if not remaining:
             break
-    return 0
+    return remaining < limit
 
 
 async def show_game(store: "Store", room: str, table: str, number: int) -> int:

@@ -14,7 +14,15 @@ from croupier.cli.datasets import DATASET_FORMATS, HOLDEM_FORMATS, export_datase
 from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, parse_place, show_game
 from croupier.cli.options import check_minimum
-from croupier.cli.output import WRONG_USE_STATUS, fail, print_count, print_json, print_line, use_utf8_output
+from croupier.cli.output import (
+    WRONG_USE_STATUS,
+    fail,
+    print_count,
+    print_error,
+    print_json,
+    print_line,
+    use_utf8_output,
+)
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS
 
@@ -63,9 +71,13 @@ def list_hands(
 
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
-            return await list_games(store, room, table, player, limit=limit, as_json=json)
-        hands = await store.hands(room, table, player, limit=limit)
-        (_print_hands_json if json else _print_hands)(hands)
+            is_any = await list_games(store, room, table, player, limit=limit, as_json=json)
+        else:
+            hands = await store.hands(room, table, player, limit=limit)
+            (_print_hands_json if json else _print_hands)(hands)
+            is_any = bool(hands)
+        if not is_any:
+            print_error(f"there is no such hand of {room}; `croupier hands list ROOM` lists those of another room")
         return 0
 
     return with_store(store, action)
