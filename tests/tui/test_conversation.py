@@ -148,9 +148,10 @@ def test_after_a_refused_act_the_person_can_act_again() -> None:
 
 def test_only_one_act_is_sent_at_a_time(short_timeout: None) -> None:
     host = Host(GET_g=(200, TURN), POST_acts=None)
-    command, _, notices = hold(host, ("Fold", "fold"), ("Waiting for the server", "fold"), ("Too late", "leave"))
+    texts = ("Fold", "fold"), ("Waiting for the server", "fold"), ("The table has changed", "leave")
+    command, _, notices = hold(host, *texts)
     assert command is TableCommand.LEAVE
-    assert notices == ["Too late: found fold; allowed: leave."]
+    assert notices == ["The table has changed meanwhile; nothing was sent."]
     assert host.requests.count("POST_acts") == 1
 
 

@@ -58,7 +58,8 @@ def test_labels_rules_and_the_table_are_read_on_request(house: Serving) -> None:
     done = play("kuhn", house.port, "play as p_1\n?\n\nx\nbet\n")
     assert done.returncode == 0
     assert done.stdout.count("If nobody folds, the higher card wins the pot.") == 1
-    assert "Ctrl-C leaves at once." in done.stdout
+    assert done.stdout.count("Type a key and Enter. ? and Enter reads the rules, Enter alone reads the table.") == 2
+    assert "any key" not in done.stdout
     assert done.stdout.count("House: a card face down, P_2, 1 coin bet") == 1
     assert done.stdout.count("You: the queen, P_1, first to act, 1 coin bet, your turn") == 2
     assert "x does nothing now; allowed: c Check, b Bet 1, q Leave." in done.stdout

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Any, Final
 
-from croupier.core.presentation import LEAVE, Presenter, TableCommand, TableView, Text, UnknownAction, text, verbatim
+from croupier.core.presentation import LEAVE, Presenter, TableCommand, TableView, Text, UnknownAction, text
 from croupier.net.event_loop import cancel_all
 from croupier.tui.display import Display, open_display
 from croupier.tui.seats import Seat
@@ -142,8 +142,8 @@ class Conversation:
         """Return the move or the command of a choice, None if it is not offered any more."""
         try:
             return self._presenter.move(choice.action, choice.amount)
-        except UnknownAction as error:
-            self._display.notify(text("Too late: {error}.", error=verbatim(str(error))))
+        except UnknownAction:
+            self._display.notify(text("The table has changed meanwhile; nothing was sent."))
             return None
 
     async def _submit(self, move: Any) -> "asyncio.Future[Text | None]":

@@ -14,7 +14,7 @@ from croupier.core.linear import action_line, board_line, seat_line
 from croupier.core.presentation import ActionView, TableView, Text, listed, new_items, text
 from croupier.tui.encoding import terminal_text
 from croupier.tui.table_keys import ENTER, HELP, Choice, TableKeys, keys_of
-from croupier.tui.texts import GENERAL_HELP, money_text, presets_text, time_text
+from croupier.tui.texts import LINES_HELP, money_text, presets_text, time_text
 
 READ_BYTES: Final = 4096
 MAX_LINE_BYTES: Final = 200
@@ -58,7 +58,7 @@ class PlainDisplay:
 
         Thread(target=read, daemon=True, name="croupier-lines").start()
         self._print(text("{title} at {place}.", title=self._view.title, place=self._place))
-        self._print(text("Type a key and Enter. ? and Enter reads the rules, Enter alone reads the table."))
+        self._print(LINES_HELP)
         self.show(self._view)
         return self
 
@@ -131,7 +131,7 @@ class PlainDisplay:
         """Print what the last keys have led to, unless they chose something."""
         if self._keys.is_help_shown:
             self._keys.is_help_shown = False
-            for line in (self._rules, *map(action_line, self._view.actions), *GENERAL_HELP):
+            for line in (self._rules, *map(action_line, self._view.actions), LINES_HELP):
                 self._print(line)
         if self._keys.notice is not None:
             self._print(self._keys.notice)

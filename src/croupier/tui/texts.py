@@ -5,10 +5,14 @@ from typing import Final
 from croupier.core.presentation import Amount, TableView, Text, listed, text
 from croupier.tui.cards import cards_text
 
+LINES_HELP: Final = text("Type a key and Enter. ? and Enter reads the rules, Enter alone reads the table.")
+"""How to play with lines of text."""
+
 GENERAL_HELP: Final = (
     text("A number is entered with digits and Enter. Backspace, Esc and the arrows up and down change it."),
     text("Ctrl-C leaves at once. ? shows this text, any key goes back to the table."),
 )
+"""How to play on a screen."""
 
 
 def board_text(view: TableView) -> Text | None:
