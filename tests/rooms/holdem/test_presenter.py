@@ -165,6 +165,7 @@ def test_who_runs_out_of_time_has_lost_what_was_bet() -> None:
     ann.house.join("ann")
     again = ann.join()
     assert announcements(again)[0] == "Welcome. The best five of seven cards win."
+    assert announcements(again)[-1].startswith("Hand 2: ")
     assert str(again.score) == "1 hand, chips won: -10"
 
 

@@ -38,8 +38,8 @@ class LiveHistory:
     players who have won chips, with the chips, if the last update has ended a hand.
     """
 
-    def __init__(self) -> None:
-        self.hands_seen = 0
+    def __init__(self, hands_seen: int = 0) -> None:
+        self.hands_seen = hands_seen
         self.button: Guid = ""
         self.big_blind: Guid = ""
         self.stacks_before: Mapping[Guid, int] = {}

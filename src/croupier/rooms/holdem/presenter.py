@@ -67,7 +67,7 @@ class HoldemPresenter(Presenter[Seat, Game, Act]):
     def sit(self, player: Seat, purse: int | None = None) -> Act | None:
         """Start to show a seat, after joining or rejoining; see `Presenter`."""
         self._seat = player
-        self._game, self._history = None, LiveHistory()
+        self._game, self._history = None, LiveHistory(self._history.hands_seen)
         self._nets_seen, self._was_to_act, self._last_stack, self._has_noted_loss = 0, False, 0, False
         return super().sit(player, purse)
 
