@@ -93,7 +93,7 @@ KUHN = TableView(
     actions=(
         action("check", "Check", "c", "costs nothing"),
         action("bet", "Bet 1", "b", "puts a coin into the pot"),
-        LEAVE,
+        action("leave", "Leave", "q", "ends the session, and you lose what you have bet"),
     ),
     purse=9,
     score=counted("{count} game, coins won: {coins}", "{count} games, coins won: {coins}", 3, coins="+1"),

@@ -107,6 +107,16 @@ def test_a_button_that_stands_alone_is_as_wide_as_the_screen_of_a_phone(page: Pa
     assert size[0][1] < 70
 
 
+def test_three_buttons_are_a_row_of_three_lines_on_a_phone(page: Page, gallery: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.goto(f"{gallery}/pages/kuhn")
+    heights = page.locator(".buttons .act").evaluate_all(
+        "elements => elements.map(element => element.getBoundingClientRect().height)"
+    )
+    assert len(heights) == 3
+    assert max(heights) < 90
+
+
 def test_a_phone_shows_three_lines_of_what_has_happened(page: Page, gallery: str) -> None:
     """A sentence that needs two lines, and the one after it, are whole."""
     page.set_viewport_size({"width": 375, "height": 700})
