@@ -93,7 +93,8 @@ def test_a_bot_that_makes_a_fault_checks_or_folds() -> None:
     first, _ = HoldemGame()._play_seatings(chunk)
     assert first.nets[:2] == [-10, -10]
     assert [(fault.bot, fault.hand) for fault in chunk.faults] == [(0, 1), (0, 2)]
-    assert [fault.reason for fault in chunk.faults] == ["ValueError: no idea", "the illegal move -5"]
+    illegal = "the illegal move -5; allowed: fold, 10, 30, 50, 9990"
+    assert [fault.reason for fault in chunk.faults] == ["ValueError: no idea", illegal]
 
 
 def test_moves_that_are_no_moves_are_faults_whatever_their_methods_do() -> None:
@@ -109,7 +110,8 @@ def test_moves_that_are_no_moves_are_faults_whatever_their_methods_do() -> None:
     chunk = chunk_of(Faulty(Odd(), True), CallerBot(), plan("a", "b", chunk_pairs=3))
     first, _ = HoldemGame()._play_seatings(chunk)
     assert first.nets[:2] == [-10, -10]
-    assert [fault.reason for fault in chunk.faults] == ["ValueError: no text", "the illegal move True"]
+    illegal = "the illegal move True; allowed: fold, 10, 30, 50, 9990"
+    assert [fault.reason for fault in chunk.faults] == ["ValueError: no text", illegal]
 
 
 def test_three_faults_forfeit() -> None:

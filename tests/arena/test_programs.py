@@ -113,7 +113,10 @@ def test_a_fault_of_the_bot_in_process_is_its_own(tmp_path: Path) -> None:
     bot.write_text("class Illegal:\n    def choose(self, view, legal, luck):\n        return 'ALL'\n")
     tally = play(CLIENT, f"{bot}:Illegal")
     assert tally.forfeit == 1
-    assert [(fault.bot, fault.reason) for fault in tally.faults] == [(1, "the illegal move 'ALL'")] * 3
+    assert [fault.bot for fault in tally.faults] == [1, 1, 1]
+    assert {fault.reason for fault in tally.faults} <= {
+        f"the illegal move 'ALL'; allowed: {legal}" for legal in ("CHK, BET", "CAL, FLD")
+    }
 
 
 @pytest.mark.parametrize(

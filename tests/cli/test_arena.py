@@ -133,7 +133,7 @@ def test_faults_of_bots_are_results() -> None:
     assert re.search(
         r"Raises against random: 4 faults, the first in hand 50: line \d+: RuntimeError: \('no idea', <object", text
     )
-    assert "Illegal against random: 3 faults, the first in hand 1: the illegal move ['CHK']" in text
+    assert "Illegal against random: 3 faults, the first in hand 1: the illegal move ['CHK']; allowed: CHK, BET" in text
     assert [word for word in text.split() if word in {"finished", "forfeit"}] == ["finished", "forfeit"]
 
 

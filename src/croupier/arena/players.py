@@ -1,7 +1,7 @@
 """Players: bots at the table. A fault of a bot costs it the room's default move, and three in a chunk the pairing."""
 
 import re
-from collections.abc import Callable, Mapping, MutableSequence, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence, Sized
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -77,7 +77,7 @@ class Player[V, M]:
             if move in legal:
                 calls[0] = NO_CALL
                 return move
-            reason = f"the illegal move {move!r}"
+            reason = _describe_illegal(move, legal)
         except (Exception, SystemExit) as error:
             reason = describe_error(error)
         return self._replace_move(reason, legal)
@@ -97,7 +97,7 @@ class Player[V, M]:
             if make_move(move):
                 calls[0] = NO_CALL
                 return
-            reason = _describe_illegal(move)
+            reason = _describe_illegal(move, legal)
         make_move(self._replace_move(reason, legal))
 
     def policy(self, view: V, legal: Sequence[M]) -> Mapping[M, Fraction]:
@@ -132,9 +132,9 @@ class Player[V, M]:
         self._faults.append(make_fault(self.index, self._first_hand + len(self.finished), reason))
 
 
-def _describe_illegal(move: object) -> str:
+def _describe_illegal(move: object, legal: Iterable[object]) -> str:
     try:
-        return f"the illegal move {move!r}"
+        return f"the illegal move {move!r}; allowed: {', '.join(map(str, legal))}"
     except (Exception, SystemExit) as error:
         return describe_error(error)
 
