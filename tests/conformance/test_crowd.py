@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from shlex import join
 from typing import Any
 
+import pytest
+
 from croupier.conformance.case import Case
 from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.program import ProgramUnderTest
@@ -146,5 +148,59 @@ def test_a_server_that_ends_only_with_several_clients_is_blamed_for_that(run: Ru
         assert failure.cause.text == (
             "it has ended (exit status 3) while several cases ran, and alone none of them ends it"
         )
+
+    run(main())
+
+
+MORTAL = """
+import os, socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    if server.accept()[0].recv(3) == b"end":
+        os._exit(3)
+"""
+
+
+class DoubtfulBench(Bench):
+    """A bench that ends the server in its first tries; the first time it may be the tester's own fault."""
+
+    def __init__(self, ends: int) -> None:
+        self.tries = 0
+        self._ends = ends
+
+    @property
+    def may_have_ended_server(self) -> bool:
+        return self.tries == 1
+
+    async def attempt(self, case: Any, number: int, *, is_patient: bool = False) -> Attempt:
+        self.tries += 1
+        if self.tries > self._ends:
+            return Attempt(Outcome.PASS)
+        reader, writer = await asyncio.open_connection(*self.address)
+        writer.write(b"end")
+        await reader.read()
+        writer.close()
+        return Attempt(Outcome.FAIL, failure=Failure(case.clause, "an answer", "the close", kind=FoundKind.CLOSED))
+
+    async def open(self, address: tuple[str, int]) -> None:
+        self.address = address
+
+
+@pytest.mark.parametrize(("ends", "outcome"), [(1, Outcome.PASS), (2, Outcome.FAIL)])
+def test_a_case_that_may_not_have_ended_the_server_is_tried_again(run: Run, ends: int, outcome: Outcome) -> None:
+    async def main() -> None:
+        command = join([sys.executable, "-S", "-c", MORTAL, "{port}"])
+
+        async def start(port: int, _: int) -> ProgramUnderTest:
+            return await ProgramUnderTest.start(command, {"port": port})
+
+        async with ServerProcess(start, TIMEOUT_SECONDS) as server:
+            await server.open()
+            bench = DoubtfulBench(ends)
+            await bench.open(server.address)
+            runner = CaseRunner(bench, server=server)
+            await runner.run(new_cases(1))
+        assert outcomes(runner.results) == [outcome]
+        assert bench.tries == 2
 
     run(main())

@@ -123,7 +123,7 @@ class CaseRunner:
     ) -> list[Case]:
         """Take the cases that are to be started now."""
         due: list[Case] = []
-        lanes = 1 if self._restarts or self._crowd.is_disturbing else self._bench.lanes
+        lanes = 1 if self._restarts or self._suspects or self._crowd.is_disturbing else self._bench.lanes
         occupants = [case for case in running.values() if not case.beside]
         while waiting and len(occupants) < lanes:
             if occupants and (self._crowd.runs_alone(occupants[-1]) or self._crowd.runs_alone(waiting[0])):
@@ -196,10 +196,10 @@ class CaseRunner:
             self._record(result for case, result in finished if case not in again)
         if self._ends_with_clients:
             return again[::-1]
-        if self._restarts == MAX_RESTARTS:
+        if self._restarts == MAX_RESTARTS and not is_doubtful:
             self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
             return ()
-        self._restarts += 1
+        self._restarts += not is_doubtful
         self._suspects, self._end_in_crowd = {case.id for case in again}, "" if is_doubtful else end
         await self._server.restart()
         await self._bench.open(self._server.address)

@@ -213,7 +213,7 @@ class Bench:
     def may_have_ended_server(self) -> bool:
         """Whether a server that has ended may have done so at what the tester has sent between cases.
 
-        The case is tried again then: after the next `open` nothing of the kind is sent.
+        The case is tried again then, once, after the next `open`.
         """
         return False
 

@@ -74,7 +74,8 @@ class HoldemContext(Exchange):
                 try:
                     await self.leave(seat.role, seat.game)
                 except (CaseAborted, OSError):
-                    self.server.lines_before_end = self.lines if was_running else ()
+                    if was_running and not self.server.lines_before_end:
+                        self.server.lines_before_end = self.lines
                     break
             roles_seated = {seat.role for seat in self.joined_seats}
             for role, user in self.users.items():

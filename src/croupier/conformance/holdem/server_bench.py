@@ -92,6 +92,7 @@ class HoldemServerBench(Bench):
         self._has_ended_while_learning = False
         self._case_id = ""  # the case that was tried last
         self._doubtful_case_id = ""  # the case after which the server has ended first
+        self._retried_case_id = ""  # the last case at which it has ended
         self._is_serial: bool | None = None
         self._lanes: int | None = None  # at a slow server, None if that is not known
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
@@ -127,9 +128,10 @@ class HoldemServerBench(Bench):
 
     @property
     def may_have_ended_server(self) -> bool:
-        """See `Bench.may_have_ended_server`: the players of a case leave after it, and others play for the settings."""
-        has_left = bool(self._server.lines_before_end) and not self._server.players_stay
-        return has_left or self._has_ended_while_learning
+        """See `Bench.may_have_ended_server`: players leave after a case or stay, and others play for the settings."""
+        is_first_end = self._case_id != self._retried_case_id
+        has_left_or_stays = is_first_end if self._server.players_stay else bool(self._server.lines_before_end)
+        return has_left_or_stays or self._has_ended_while_learning
 
     def _keep_players(self) -> None:
         """Let the players stay once the server has ended when they left; not if it has ended in the same case again."""
@@ -137,6 +139,7 @@ class HoldemServerBench(Bench):
             self._server.players_stay, self._server.lines_before_end = False, ()
         elif self._server.lines_before_end and not self._server.players_stay:
             self._server.players_stay, self._doubtful_case_id = True, self._case_id
+        self._retried_case_id = self._case_id
 
     async def attempt(self, case: HoldemServerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- the server alone has luck
         """See `Bench.attempt`."""
