@@ -84,8 +84,21 @@ def test_a_goodbye_behind_a_complaint_does_not_hide_a_failure() -> None:
     game = (b"STRT P_1", b"ACTN CHK")
     name, settings = "kuhn/3.1/house-shows-king", {"bot": "script:CHK"}
     assert observe(name, *game, b"FAIL W_A", b"DISC", settings=settings).has_broken_off
-    assert not observe(name, *game, b"FAIL W_A", b"DISC", settings=settings, exit_status=0).has_broken_off
+    assert observe(name, *game, b"FAIL W_A", b"DISC", settings=settings, exit_status=0).has_broken_off
+    assert not observe(name, *game, b"DISC", settings=settings, exit_status=0).has_broken_off
     assert not observe(name, *game, b"DISC", settings=settings).has_broken_off
+
+
+def test_a_client_that_complains_and_ends_without_a_failure_has_broken_off() -> None:
+    game = (b"STRT", b"DRAW", b"PASS")
+    assert observe("sevenhalf/5.1/bank-shows-one", *game, b"ERRO 10not my sum", exit_status=0).has_broken_off
+    assert not observe("sevenhalf/5.1/bank-shows-one", *game, exit_status=0).has_broken_off
+    attempt = judge(observe("sevenhalf/4.3/decides", b"STRT", b"DRAW", b"ERRO 07no card", exit_status=0), None)
+    assert attempt.outcome is Outcome.FAIL
+    leaving = [b"ERR" + code.to_bytes(4) for code in (300, 502)]
+    for error, outcome in zip(leaving, (Outcome.CHOICE, Outcome.FAIL), strict=True):
+        said = (b"PLY", b"BET" + (9).to_bytes(4), error)
+        assert judge(observe("blackjack/4.2/dealt", *said, exit_status=0), None).outcome is outcome
 
 
 def test_a_client_that_complains_in_a_game_is_stuck_unless_it_was_refused() -> None:

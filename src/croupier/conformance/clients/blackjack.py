@@ -23,7 +23,7 @@ from croupier.conformance.clients.test_data import (
 )
 from croupier.conformance.responders import unchanged
 from croupier.rooms.blackjack import ROOM
-from croupier.rooms.blackjack.wire import NO_COINS, Bet, Mon
+from croupier.rooms.blackjack.wire import LEAVING, NO_COINS, Bet, Mon
 
 TEN_SPELLINGS: Final[Mapping[str, str]] = {"X": "X", "10": "the number ten", "digits": "two digits"}
 
@@ -139,6 +139,7 @@ SUITE: Final = house_client_suite(
         is_unforeseeable=lambda answer, sent: answer == NO_COINS or (type(answer) is Mon and type(sent) is Bet),
         is_limit_of_house=is_limit_of_house,
         untestable=UNTESTABLE,
+        farewell_errors=(LEAVING,),
         awaited_message=(b"STP", "blackjack-8.1"),
     )
 )

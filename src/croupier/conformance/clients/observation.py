@@ -87,10 +87,20 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def has_complained(self) -> bool:
-        """Whether the client has reported an error, said goodbye, and failed."""
+        """Whether the client has reported an error, said goodbye, and left."""
         last, goodbyes = self.conversation.lines[-2:], self.test_data.room.final_messages
         has_said_both = [line.side for line in last] == [CLIENT, CLIENT] and last[1].message in goodbyes
-        return has_said_both and is_error(last[0].message) and bool(self.exit_status) and not self.server.is_ending
+        return has_said_both and self._is_complaint(last[0]) and not self.server.is_ending
+
+    @property
+    def _has_hung_up_with_complaint(self) -> bool:
+        """Whether the last message of a client that has left is an error that it reports."""
+        has_left = self.server.conversation_end is ConversationEnd.CLIENT and not self.server.is_closing
+        return has_left and bool(self.conversation.lines) and self._is_complaint(self.conversation.lines[-1])
+
+    def _is_complaint(self, line: DialogueLine) -> bool:
+        """Whether the client reports an error, other than one that announces its own end."""
+        return line.side == CLIENT and is_error(line.message) and line.message not in self.test_data.farewell_errors
 
     @property
     def lines_before_complaint(self) -> Sequence[DialogueLine]:
@@ -104,8 +114,12 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def has_crashed(self) -> bool:
-        """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
-        return bool(self.exit_status) and (self.has_complained or not self.server.is_closing)
+        """Whether the program has failed by itself, or reports an error and leaves.
+
+        Its exit status does not count once the house says goodbye.
+        """
+        has_failed = bool(self.exit_status) and not self.server.is_closing
+        return has_failed or self.has_complained or self._has_hung_up_with_complaint
 
     @property
     def is_killed(self) -> bool:

@@ -80,7 +80,8 @@ class ClientTestData:
     `is_limit_of_house` returns whether a message breaks no rule of the document, only a limit that follows from the
     amounts of the house: the violation, the message and the lines before it. The house refuses it, and plays on.
 
-    `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
+    `farewell_errors` are errors that a client may report when it leaves. `awaited_message` is the goodbye of either
+    side that the client has to wait for, and the clause that says so.
     `late_clause` tolerates what only a strict referee finds wrong with a client. `is_unforeseeable` returns whether a
     client that sends ahead cannot foresee an answer of the house: it does not know its coins. `untestable` are the
     clauses without a case, each with the reason.
@@ -100,6 +101,7 @@ class ClientTestData:
     late_clause: str = ""
     is_unforeseeable: Unforeseeable = never
     is_limit_of_house: HouseLimit = no_limit
+    farewell_errors: Sequence[Any] = ()
     awaited_message: tuple[bytes, str] | None = None
     goodbye_variations: Sequence[WireVariation] = ()
 
