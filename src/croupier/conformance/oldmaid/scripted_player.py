@@ -112,6 +112,11 @@ class ScriptedPlayer:
         return self._unanswered_count > 0
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a game, or for another answer before its first one."""
+        return self.referee is None and self.has_unanswered_requests and not self.is_disconnected
+
+    @property
     def tolerated(self) -> frozenset[str]:
         """The clauses whose tolerance the table has needed."""
         return self._reader_of_table.tolerated
@@ -347,7 +352,7 @@ class ScriptedPlayer:
 
     def _record_leaving(self) -> None:
         """Record when a player leaves that waits for a game."""
-        if self.referee is None and self.has_unanswered_requests and not self.is_disconnected:
+        if self.is_waiting:
             self._table.left_at[self.nick] = self._clock()
 
     def abort(self) -> None:

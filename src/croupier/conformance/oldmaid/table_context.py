@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
 
@@ -27,6 +27,9 @@ SEAT_CLAUSE: Final = "oldmaid-3.20"
 REFUSED_JOIN_CLAUSE: Final = "oldmaid-3.1"
 MANY_GAMES_CLAUSE: Final = "oldmaid-3.13"
 """The clauses of a join that is refused without a reason in the protocol: at any time, and as long as others play."""
+
+LEAVER_CLAUSE: Final = "oldmaid-3.12"
+"""The clause of a list with a player that has left before the start."""
 
 ONE_PER_HOST: Final = Cause("it takes one player from each IP address, whatever the port: another address may join")
 
@@ -230,7 +233,8 @@ class TableContext:
                 self.table.plays_one_game = True
             elif failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
                 failed.amend(clause="oldmaid-3.9", cause=ONE_PER_HOST)
-            elif not failed.failure.cause:  # a dialect shows in every case, and is then undone
+            elif not failed.failure.cause and failed.failure.clause != LEAVER_CLAUSE:
+                # a dialect shows in every case, and is then undone; who has left is in one game only
                 self.table.no_game_reason = str(failed)
             raise
         self.table.no_game_reason = "others join as well"
@@ -259,11 +263,22 @@ class TableContext:
         return table.knows_players_by_host
 
     async def _start_after_leavers(self, min_players: int) -> DrivenGame | None:
-        """Start a game when the table has noticed who has left; return None if others are in it."""
+        """Start a game when the table has noticed who has left; return None if others are in it.
+
+        A table that never notices it has such a player in one game, and not in the next: those who wait for it go on.
+        """
+        waiting: Sequence[ScriptedPlayer] = ()
         for _ in range(MAX_LEAVER_ATTEMPTS):
+            never_notices = self.table.never_notices
             is_known = min_players <= max(self.table_size, self.table.largest_group)
-            with suppress(LeaverListed):  # which has waited
-                return await self._try_start_game(group_size=0 if is_known else min_players)
+            try:
+                return await self._try_start_game(waiting, group_size=0 if is_known else min_players)
+            except LeaverListed:
+                continue  # which has waited
+            except Failed as failed:
+                if not (never_notices and failed.failure.clause == LEAVER_CLAUSE):
+                    raise
+                waiting = [player for player in self.scripted_players if player.is_waiting]
         return None
 
     async def learn_table_size(self, min_players: int = MIN_PLAYERS) -> None:
@@ -327,7 +342,7 @@ class TableContext:
             if seconds >= table.notice_timeout:
                 table.never_notices = True
                 found = f"{nick!r} in the list, which has left before the start"
-                raise Failed("oldmaid-3.12", found, "the players that are there")
+                raise Failed(LEAVER_CLAUSE, found, "the players that are there")
             table.notice_seconds = max(table.notice_seconds, 2 * seconds)
             raise LeaverListed("the table has not noticed that a player has left")
 
@@ -338,8 +353,9 @@ class TableContext:
         named = {player.nick: player for player in players}
         try:
             self.require_noticed(listed)
-        except LeaverListed:
-            for player in players:
+        except (Failed, LeaverListed) as found:
+            in_game = [player for player in players if player.nick in listed]
+            for player in players if isinstance(found, LeaverListed) else in_game:
                 player.disconnect()
             await self.wait_until_noticed()
             raise
