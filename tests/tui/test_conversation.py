@@ -1,6 +1,7 @@
 """Conversations of a person with a misbehaving hold'em server, without a terminal."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -8,7 +9,7 @@ import pytest
 
 from croupier.clients.holdem import HoldemClient
 from croupier.clients.holdem_api import ApiRequest, ApiResponse
-from croupier.core.presentation import TableCommand, TableView, Text
+from croupier.core.presentation import TableCommand, TableView, Text, verbatim
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.tui.holdem_seat import HoldemTableSeat, clock_offset
 from croupier.tui.interaction import Conversation
@@ -82,9 +83,9 @@ class ScriptedDisplay:
         shown = [view.status, view.blocked, *view.announcements, *(action.label for action in view.actions)]
         self._see(" ".join(map(str, shown)))
 
-    def notify(self, notice: Text) -> None:
-        self.notices.append(str(notice))
-        self._see(str(notice))
+    def notify(self, notice: Text | None) -> None:
+        self.notices.append("" if notice is None else str(notice))
+        self._see(self.notices[-1])
 
     async def choose(self) -> Choice:
         return await self._choices.get()
@@ -94,8 +95,13 @@ class ScriptedDisplay:
             self._choices.put_nowait(Choice(self._script.pop(0)[1]))
 
 
-def hold(host: Host, *script: tuple[str, str]) -> tuple[TableCommand | None, str, list[str]]:
-    """Hold a conversation; return the person's last command, the reason of another end, and the notices."""
+def hold(
+    host: Host, *script: tuple[str, str], waiting: Sequence[str] = ()
+) -> tuple[TableCommand | None, str, list[str]]:
+    """Hold a conversation; return the person's last command, the reason of another end, and the notices.
+
+    `waiting` are notices of the client, which waits for the server.
+    """
     display = ScriptedDisplay(*script)
 
     async def main() -> tuple[TableCommand | None, Text | None]:
@@ -104,7 +110,13 @@ def hold(host: Host, *script: tuple[str, str]) -> tuple[TableCommand | None, str
             HoldemClient("server", "ann", "secret", retry_timeout=0.0, exchange=host) as client,
         ):
             seat = HoldemTableSeat(client.sit(), lambda: 0.0)
-            return await Conversation(HoldemPresenter(), lambda _: seat, display).hold()
+
+            def open_seat(notify: Callable[[Text], None]) -> HoldemTableSeat:
+                for words in waiting:
+                    notify(verbatim(words))
+                return seat
+
+            return await Conversation(HoldemPresenter(), open_seat, display).hold()
 
     command, reason = asyncio.run(main())
     return command, "" if reason is None else str(reason), display.notices
@@ -136,6 +148,11 @@ def test_a_refusal_during_a_game_ends_the_conversation() -> None:
 def test_a_violation_of_the_server_shows_its_clause() -> None:
     reason = "The server broke the protocol. holdem-5.6: found no hole cards in our own turn; allowed: two"
     assert hold(Host(GET_g=(200, TURN | {"cards": {}})))[:2] == (None, reason)
+
+
+def test_a_notice_that_the_client_waits_ends_with_the_next_message() -> None:
+    _, _, notices = hold(Host(), ("Waiting for another player", "leave"), waiting=["It is silent."])
+    assert notices == ["It is silent.", ""]
 
 
 def test_after_a_refused_act_the_person_can_act_again() -> None:

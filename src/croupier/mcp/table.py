@@ -40,9 +40,10 @@ class CallDisplay:
         self._is_answered = self._is_taken or view.is_over
         self._changed.set()
 
-    def notify(self, notice: Text) -> None:
+    def notify(self, notice: Text | None) -> None:
         """See `Display.notify`."""
-        self.notices.append(notice)
+        if notice is not None:
+            self.notices.append(notice)
 
     async def choose(self) -> Choice:
         """See `Display.choose`."""

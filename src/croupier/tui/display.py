@@ -17,8 +17,8 @@ class Display(Protocol):
         """Show a view, which replaces the one before."""
         ...
 
-    def notify(self, notice: Text) -> None:
-        """Show a notice about the connection or about the person's last action."""
+    def notify(self, notice: Text | None) -> None:
+        """Show a notice about the connection or about the person's last action; None: there is none any more."""
         ...
 
     async def choose(self) -> Choice:

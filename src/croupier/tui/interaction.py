@@ -61,7 +61,8 @@ class Conversation:
         self.is_seated = False
         self._presenter = presenter
         self._display = display
-        self._seat = open_seat(display.notify)
+        self._is_waiting_shown = False
+        self._seat = open_seat(self._notify_waiting)
         self._is_leaving = False
 
     async def hold(self) -> tuple[TableCommand | None, Text | None]:
@@ -110,6 +111,7 @@ class Conversation:
                     refusal = answer.result()
                     answer = asyncio.get_running_loop().create_future()
                     if refusal is not None:
+                        self._is_waiting_shown = False
                         self._display.notify(refusal)
                         # Nothing newer than the last state may ever come: ask for the current one.
                         await cancel_all(received)
@@ -126,17 +128,28 @@ class Conversation:
         finally:
             await cancel_all(received, answer, choice)
 
+    def _notify_waiting(self, notice: Text) -> None:
+        """Show until the next message that the client is waiting."""
+        self._is_waiting_shown = True
+        self._display.notify(notice)
+
     def _receive(self, received: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
         """Present all that the session has handled. Return the future of the next, which never comes after the end."""
         while received.done():
             item = received.result()
             if item is None:
                 return asyncio.get_running_loop().create_future()
-            self._presenter.received(item)
+            self._present(item)
             received = asyncio.ensure_future(self._seat.receive())
         while (item := self._seat.receive_nowait()) is not None:
-            self._presenter.received(item)
+            self._present(item)
         return received
+
+    def _present(self, item: Any) -> None:
+        if self._is_waiting_shown:
+            self._is_waiting_shown = False
+            self._display.notify(None)
+        self._presenter.received(item)
 
     def _move(self, choice: Choice) -> Any:
         """Return the move or the command of a choice, None if it is not offered any more."""

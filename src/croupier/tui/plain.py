@@ -83,9 +83,10 @@ class PlainDisplay:
             if view.blocked is None and view.actions:
                 self._print_actions()
 
-    def notify(self, notice: Text) -> None:
+    def notify(self, notice: Text | None) -> None:
         """See `Display.notify`."""
-        self._print(notice)
+        if notice is not None:
+            self._print(notice)
 
     async def choose(self) -> Choice:
         """See `Display.choose`."""

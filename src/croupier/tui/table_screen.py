@@ -40,7 +40,7 @@ class TableScreen:
         self._keys.update(view)
         self._screen.redraw()
 
-    def notify(self, notice: Text) -> None:
+    def notify(self, notice: Text | None) -> None:
         """See `Display.notify`."""
         self._keys.notice = notice
         self._screen.redraw()
