@@ -77,6 +77,18 @@ def test_drawn_cards_fit_any_width_and_every_card_is_seen(cards: list[CardView],
     assert all(card_print(card.face).rank[:2] in ranks for card in cards if card.face is not None)
 
 
+def test_a_covered_card_shows_no_part_of_a_rank() -> None:
+    tens = [CardView("TH", text("the 10 of hearts"))] * 3
+    step = CARD_WIDTH_COLUMNS - 2
+    assert draw_cards(tens, CARD_WIDTH_COLUMNS + 2 * step)[3].split("│") == [
+        "",
+        " " * (step - 1),
+        " " * (step - 1),
+        "     10",
+        "",
+    ]
+
+
 def test_cards_have_short_texts() -> None:
     assert cards_text(["AS", "TH", None]) == "A♠ 10♥ ░"
     assert cards_text(["sc", "7o"]) == "sota copes, 7 oros"

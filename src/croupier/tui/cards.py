@@ -73,19 +73,22 @@ def draw_cards(cards: Sequence[CardView], width: int) -> list[str]:
     if len(cards) > row:
         return draw_cards(cards[:row], width) + draw_cards(cards[row:], width)
     step = min(CARD_WIDTH_COLUMNS + 1, (width - CARD_WIDTH_COLUMNS) // max(1, len(cards) - 1))
-    drawn = [_draw_card(card.face) for card in cards]
+    covered = len(cards) - 1 if step < CARD_WIDTH_COLUMNS else 0
+    drawn = [_draw_card(card.face, is_covered=at < covered) for at, card in enumerate(cards)]
     return [
         "".join(f"{lines[at]:<{step}}"[:step] for lines in drawn[:-1]) + "".join(lines[at] for lines in drawn[-1:])
         for at in range(CARD_HEIGHT_LINES if drawn else 0)
     ]
 
 
-def _draw_card(face: str | None) -> list[str]:
+def _draw_card(face: str | None, *, is_covered: bool) -> list[str]:
+    """The lines of a card; one that is covered in part has its rank at the top only, since the other one may be cut."""
     if face is None:
         inside = [encodable_or("░", "#") * CARD_INNER_COLUMNS] * (CARD_HEIGHT_LINES - 2)
     else:
         rank, suit = card_print(face)
-        inside = [f"{rank:<{CARD_INNER_COLUMNS}}", f"{suit:<{CARD_INNER_COLUMNS}}", f"{rank:>{CARD_INNER_COLUMNS}}"]
+        corner = "" if is_covered else rank
+        inside = [f"{rank:<{CARD_INNER_COLUMNS}}", f"{suit:<{CARD_INNER_COLUMNS}}", f"{corner:>{CARD_INNER_COLUMNS}}"]
     side, line = encodable_or("│", "|"), encodable_or("─", "-") * CARD_INNER_COLUMNS
     top, bottom = (encodable_or("╭", "+"), encodable_or("╮", "+")), (encodable_or("╰", "+"), encodable_or("╯", "+"))
     return [f"{top[0]}{line}{top[1]}", *(f"{side}{text}{side}" for text in inside), f"{bottom[0]}{line}{bottom[1]}"]
