@@ -44,7 +44,9 @@ def test_games_of_other_rooms_are_replayed(tmp_path: Path) -> None:
     (line,) = croupier("hands", "list", "kuhn", *store).stdout.splitlines()
     name = next(word for word in line.split() if "/" in word)
     assert croupier("hands", "show", name, *store).stdout.startswith('{"room": "kuhn"')
-    assert "Cards, in the order of the deal" in croupier("replay", name, *store).stdout
+    replayed = croupier("replay", name, *store).stdout
+    assert "The client plays as P_1." in replayed
+    assert "Cards, in the order of the deal" in replayed
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,8 @@ def oldmaid_result(loser: str | None) -> Text:
 
 def house_game_replay(game: GameRecord) -> GameReplay:
     """Return a game against a house: its cards in the order of the deal, and its actions."""
-    title, head = f"{game.room}/{game.table}/{game.number}", [f"The client has seat {game.seat}."]
+    title = f"{game.room}/{game.table}/{game.number}"
+    head = [f"The client plays as P_{game.seat + 1}."] if game.room == "kuhn" else []  # a bank has one seat
     return GameReplay(title, [*_house_steps(game)], HOUSE_GAME_PARTIES, head)
 
 
