@@ -41,6 +41,24 @@ def test_what_is_glued_together_is_told_apart() -> None:
     assert conversation.deadline is None
 
 
+@pytest.mark.parametrize(
+    ("pieces", "cuts"),
+    [
+        ([b"STRT P_1", b"ACTN CHK"], [(0,), (0,)]),
+        ([b"STRT P_1ACTN CHK"], [(0,), ()]),
+        ([b"ST", b"RT P_1", b"ACTN CHK"], [(0, 2), (0,)]),
+        ([b"STRT P_1AC", b"TN ", b"CHKSTR"], [(0,), (2, 5)]),
+    ],
+)
+def test_the_lines_of_the_sender_show_its_pieces(pieces: list[bytes], cuts: list[tuple[int, ...]]) -> None:
+    conversation = Conversation(ROOM)
+    conversation.sender = CLIENT
+    for piece in pieces:
+        conversation.on_data(CLIENT, piece, 0.0)
+    conversation.on_data(HOUSE, b"CARD C_K", 0.0)
+    assert [line.cuts for line in conversation.lines] == [*cuts, None]
+
+
 def test_silence_and_an_early_end_are_faults_of_the_house() -> None:
     for end, found in (
         (lambda c: c.on_timeout(c.deadline), "silence"),

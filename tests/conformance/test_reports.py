@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
+from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.report.html import html
 from croupier.conformance.report.reports import (
     REPORT_FORMATS,
@@ -26,10 +27,13 @@ from croupier.conformance.report.summary import (
     count_outcomes,
     dialogue,
     failure_groups,
+    show_line,
     verdict_sentence,
 )
 from croupier.conformance.report.terminal import print_parts, result_line, terminal
 from croupier.conformance.results import Failure, Outcome, Report, Result
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms.kuhn.wire import STRT
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
 
 EMPTY = replace(REPORT, results=(), stderr="")
@@ -112,6 +116,8 @@ def test_the_page_shows_every_case_and_filters_by_outcome() -> None:
     details = [attrs for tag, attrs in page.seen if tag == "details" and "class" in attrs]
     assert len(details) == len(RESULTS)
     assert sum("open" in attrs for attrs in details) == len(failure_groups(REPORT.results))
+    report = replace(REPORT, results=(replace(RESULTS[6], clause="kuhn-4.1"),))
+    assert "<h2>kuhn-4.1 (<code>STRT P_1</code> is answered" in html(report)
     assert page.text.index("It breaks the protocol: it puts quotes") < page.text.index("kuhn/4.2/deal-and-act")
     for outcome in Outcome:
         assert f"show-{outcome.value}" in page.ids
@@ -148,6 +154,33 @@ def test_a_failure_shows_all_that_is_known_of_it() -> None:
 
 def test_bytes_that_are_no_text_are_shown_in_hexadecimal_as_well() -> None:
     assert r"  server  \x1b[2J   [1B 5B 32 4A]" in failure_text(REPORT, RESULTS[3])
+
+
+@pytest.mark.parametrize(
+    ("side", "cuts", "pieces"),
+    [
+        (CLIENT, None, ""),
+        (CLIENT, (0,), ""),
+        (CLIENT, (0, 5), "sent in pieces of 5 and 3 bytes"),
+        (CLIENT, (2, 5), "sent in pieces of 2, 3 and 3 bytes, the first with the message before"),
+        (CLIENT, (), "sent in one piece with the message before"),
+        (CLIENT, (0, 1, 2, 3, 4, 5, 6, 7), "sent one byte at a time"),
+        (CLIENT, (0, 1, 3, 4, 5, 6, 7), "sent in pieces of at most 2 bytes"),
+        (HOUSE, (), ""),
+        (HOUSE, (3,), "sent in pieces of 3 and 5 bytes"),
+    ],
+)
+def test_a_line_says_how_the_tester_has_sent_it(side: int, cuts: tuple[int, ...] | None, pieces: str) -> None:
+    line = DialogueLine(side, b"STRT P_1", STRT["P_1"], 0.0, cuts)
+    assert show_line(line).pieces == pieces
+
+
+@every_kind
+def test_the_pieces_of_a_message_are_in_every_report(kind: str) -> None:
+    line = DialogueLine(CLIENT, b"STRT P_1", STRT["P_1"], 0.0, (0, 5))
+    report = replace(REPORT, results=(replace(RESULTS[1], dialogue=(line,)),))
+    assert "sent in pieces of 5 and 3 bytes" in REPORT_FORMATS[kind](report)
+    assert "sent in pieces of 5 and 3 bytes" in shown(report)
 
 
 def test_the_lines_of_a_request_stay_in_their_column() -> None:
@@ -299,6 +332,7 @@ def test_the_json_has_everything() -> None:
         "side": "client",
         "text": "STRT P_1",
         "hex": b"STRT P_1".hex(),
+        "pieces": "",
         "at": 1.0,
     }
     assert told["results"][0]["repeat"] == "croupier check kuhn/4.1/deal 127.0.0.1:1212 --seed 7"

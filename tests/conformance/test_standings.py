@@ -152,7 +152,12 @@ def test_the_json_has_everything() -> None:
     assert found["rooms"] == ["kuhn", "blackjack"]
     assert found["students"][0]["scores"]["server"] == {"all": pytest.approx(200 / 3), "kuhn": 50.0, "blackjack": 100.0}
     assert found["students"][1]["fault"] == "found no <submission>"
-    assert found["cells"][1]["finding"]["dialogue"][1] == {"side": "server", "text": "? '<b>'", "hex": "3c 62 3e"}
+    assert found["cells"][1]["finding"]["dialogue"][1] == {
+        "side": "server",
+        "text": "? '<b>'",
+        "hex": "3c 62 3e",
+        "pieces": "",
+    }
 
 
 class Page(HTMLParser):

@@ -38,13 +38,15 @@ type AnyClientReferee = ClientReferee[Any, Any]
 class DialogueLine(Struct, frozen=True):
     """A message of one end (CLIENT or HOUSE) with its bytes, or a Violation if the bytes are not a message.
 
-    White space before a message belongs to it. `at` is a time in seconds.
+    White space before a message belongs to it. `at` is a time in seconds. `cuts` are the places in `data` where a piece
+    begins that was sent alone; None where that is not known.
     """
 
     side: Peer
     data: bytes
     message: Any
     at: float
+    cuts: tuple[int, ...] | None = None
 
 
 class Fault(Struct, frozen=True):
@@ -66,7 +68,8 @@ class ConversationMonitor(ABC):
     `faults` cover the time since `forget`; `line_count` counts all lines, `games` all finished games, and
     `violation_counts` how often each side broke each clause, in the order of the first violation. After `max_lines`
     lines nothing more is read; `excess_bytes` are the bytes of the last `on_data` that this concerns. `client_address`
-    is None if it is unknown. `is_house_cut`: a reset has cut the last message of the house; what is missing is not
+    is None if it is unknown. The lines of the `sender` show in which pieces it sends, if all of its pieces are passed
+    to `on_data` one by one. `is_house_cut`: a reset has cut the last message of the house; what is missing is not
     judged. `unread_reason` says why nothing was judged, if it was not.
     """
 
@@ -82,6 +85,9 @@ class ConversationMonitor(ABC):
         self.max_lines: int | None = None
         self.excess_bytes = 0
         self.client_address: Address | None = None
+        self.sender: Peer | None = None
+        self._pieces: list[int] = []  # where the pieces of the sender begin that are in no line yet
+        self._sent_bytes = self._shown_bytes = 0
         self.is_house_cut = False
         self.unread_reason = ""
         self._client_input_ended = False
@@ -123,6 +129,9 @@ class ConversationMonitor(ABC):
         """Process bytes of one end; return the faults that they show."""
         before = len(self.faults)
         self.excess_bytes = 0
+        if side == self.sender:
+            self._pieces.append(self._sent_bytes)
+            self._sent_bytes += len(data)
         for span in self._read(side, data, now):
             self._on_message(side, span, now)
             if self.line_count == self.max_lines:
@@ -166,8 +175,15 @@ class ConversationMonitor(ABC):
         self.faults.clear()
 
     def _add_line(self, side: Peer, data: bytes, message: Any, now: float) -> None:
-        self.lines.append(DialogueLine(side, data, message, now))
+        self.lines.append(DialogueLine(side, data, message, now, self._cuts(data) if side == self.sender else None))
         self.line_count += 1
+
+    def _cuts(self, data: bytes) -> tuple[int, ...]:
+        """Where pieces of the sender begin in the data of its next line."""
+        start, self._shown_bytes = self._shown_bytes, self._shown_bytes + len(data)
+        cuts = tuple(each - start for each in self._pieces if each < self._shown_bytes)
+        del self._pieces[: len(cuts)]
+        return cuts
 
     def _add_fault(self, verdict: Verdict, sent_index: int = -1) -> None:
         self.faults.append(Fault(verdict, self.line_count, sent_index))

@@ -228,9 +228,8 @@ class BaseReferee[M, G](ABC):
         if self._close_clause is not None:
             return self._house_fault(self._close_clause, message, "nothing, only the close of the connection")
         if self._accept_goodbye(message):
-            if self.pending is not None:
-                found, allowed = self._close_texts
-                self._close_texts = (f"{message}, and {found}", f"{self.pending}, or {allowed}")
+            found, allowed = self._close_texts
+            self._close_texts = (f"{message}, and {found}", f"{self.pending or 'nothing'}, or {allowed}")
             self._expected_replies.clear()  # it may have crossed messages of the client
             self._pending_messages.clear()
             return []

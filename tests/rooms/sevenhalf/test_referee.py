@@ -151,6 +151,14 @@ def test_a_refusal_that_is_no_farewell_names_the_answer_that_was_due() -> None:
     assert verdict.violation.allowed == "BKSC, or the close of the connection"
 
 
+def test_a_refusal_of_nothing_names_itself_if_it_is_no_farewell() -> None:
+    referee = Referee()
+    verdicts_on(*HAND, NO, referee=referee)
+    (verdict,) = referee.on(TimedOut(), 5.0)
+    assert verdict.violation.found == f"{NO}, and an open connection"
+    assert verdict.violation.allowed == "nothing, or the close of the connection"
+
+
 @pytest.mark.parametrize(
     "sent",
     [

@@ -95,6 +95,7 @@ class HouseTestServer:
         strict: bool = False,
     ) -> None:
         self.conversation = conversation
+        conversation.sender = HOUSE
         self.deadline: float | None = None
         self.has_connected = False
         self.has_spoken = False

@@ -158,8 +158,10 @@ def _result(
 
 
 def _shown_lines(observation: ClientObservation) -> Sequence[DialogueLine]:
-    """The whole dialogue, with the beginning of a message that the client has not ended."""
+    """The whole dialogue, with the beginnings of messages that either end has not ended."""
     lines, rest = observation.conversation.lines, observation.partial_message
+    if unsent := observation.conversation.incomplete(HOUSE):
+        lines = [*lines, DialogueLine(HOUSE, unsent, UNFINISHED_MESSAGE, lines[-1].at if lines else 0.0)]
     if not rest:
         return lines
     before = _lines_before_goodbye(observation)

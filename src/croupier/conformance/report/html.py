@@ -29,7 +29,7 @@ h1 { margin-bottom: 0; } h2 { font-size: 1.1rem; }
 .dialogue { font: 0.875rem/1.45 ui-monospace, monospace; }
 pre { background: var(--shade); padding: 0.5rem 0.75rem; overflow-x: auto; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
-dt { opacity: 0.7; } dd { margin: 0; overflow-wrap: anywhere; } dd.likely { font-weight: 600; }
+dt { opacity: 0.7; } dd { margin: 0; overflow-wrap: anywhere; } dd pre { margin: 0; } dd.likely { font-weight: 600; }
 .note { opacity: 0.8; }
 td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
 .dialogue td { white-space: pre-wrap; overflow-wrap: anywhere; } .dialogue .side, .dialogue .hex { opacity: 0.7; }
@@ -51,12 +51,12 @@ def _filter_rule(kind: Outcome) -> str:
 
 
 def _body(report: Report) -> Iterator[str]:
-    yield f'<p class="verdict"><strong>{html_text(verdict_sentence(report))}</strong></p>'
+    yield f'<p class="verdict"><strong>{_with_code(verdict_sentence(report))}</strong></p>'
     yield f"<p>croupier {html_text(report.version)}, seed {report.seed}, {report.seconds:.1f} s.</p>"
     if report.dialect:
         yield f'<p class="causes"><strong>Dialect:</strong> {html_text(report.dialect)}</p>'
     for group in failure_groups(report.results):
-        yield f'<section class="causes"><h2>{html_text(group.title)}</h2>'
+        yield f'<section class="causes"><h2>{_with_code(group.title)}</h2>'
         yield from _result(report, group.example, is_open=True)
         others = [result for result in group.results if result is not group.example]
         if others:
@@ -96,21 +96,26 @@ def _result(report: Report, result: Result, *, is_open: bool = False) -> Iterato
 
 
 def result_html(report: Report, result: Result) -> Iterator[str]:
-    """The details of a result as HTML. What stands between backquotes in a clause is code."""
+    """The details of a result as HTML."""
     yield "<dl>"
     for name, text in facts(result):
-        shown = CODE_PATTERN.sub(r"<code>\1</code>", html_text(text)) if name == "clause" else html_text(text)
+        shown = _with_code(text) if name == "clause" else html_text(text)
         yield f'<dt>{name}</dt><dd class="{name}">{shown}</dd>'
-    yield f"<dt>repeat</dt><dd><code>{html_text(repeat_command(report, result))}</code></dd>\n</dl>"
+    if lines := dialogue(result):
+        yield '<dt>dialogue</dt><dd><table class="dialogue">'
+        for line in lines:
+            text, details = html_text(line.text), html_text(line.details)
+            yield f'<tr><td class="side">{line.side}</td><td>{text}</td><td class="hex">{details}</td></tr>'
+        yield "</table></dd>"
     if dump := failure_bytes(result):
         shown = "\n".join(map(_dump_line, dump))
-        yield f"<pre>{shown}</pre>"
-    if lines := dialogue(result):
-        yield '<table class="dialogue">'
-        for line in lines:
-            row = f'<td class="side">{line.side}</td><td>{html_text(line.text)}</td><td class="hex">{line.hex}</td>'
-            yield f"<tr>{row}</tr>"
-        yield "</table>"
+        yield f"<dt>bytes</dt><dd><pre>{shown}</pre></dd>"
+    yield f"<dt>repeat</dt><dd><code>{html_text(repeat_command(report, result))}</code></dd>\n</dl>"
+
+
+def _with_code(text: str) -> str:
+    """A text as HTML, in which what stands between backquotes is code."""
+    return CODE_PATTERN.sub(r"<code>\1</code>", html_text(text))
 
 
 def _dump_line(line: DumpLine) -> str:

@@ -13,6 +13,7 @@ from croupier.conformance.report.html import html
 from croupier.conformance.report.summary import (
     LOOKS,
     MEANINGS,
+    ShownLine,
     count_outcomes,
     dialogue,
     facts,
@@ -113,8 +114,13 @@ def _tap_details(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
         yield "expected", result.failure.expected
         yield "actual", result.failure.actual
         yield "cause", str(result.failure.cause or "")
-    yield "dialogue", [f"{line.side}: {line.text}".removeprefix(": ") for line in dialogue(result)]
+    yield "dialogue", [_tap_line(line) for line in dialogue(result)]
     yield "repeat", repeat_command(report, result)
+
+
+def _tap_line(line: ShownLine) -> str:
+    pieces = f" ({line.pieces})" if line.pieces else ""
+    return f"{line.side}: {line.text}{pieces}".removeprefix(": ")
 
 
 def _line(text: str) -> str:
@@ -164,7 +170,7 @@ def _json_result(report: Report, result: Result) -> dict[str, Any]:
         "note": result.note,
         "failure": None if result.failure is None else _json_failure(result.failure),
         "dialogue": [
-            {"side": shown.side, "text": shown.text, "hex": line.data.hex(), "at": line.at}
+            {"side": shown.side, "text": shown.text, "hex": line.data.hex(), "pieces": shown.pieces, "at": line.at}
             for shown, line in zip(map(show_line, result.dialogue), result.dialogue, strict=True)
         ],
         "repeat": repeat_command(report, result),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -48,20 +49,33 @@ MAX_DIALOGUE_LINES: Final = 6
 MAX_DUMPED_BYTES: Final = 64
 """At most this many bytes are shown in hexadecimal where no others were expected."""
 
+MAX_PIECES_SHOWN: Final = 4
+"""The sizes of at most this many pieces of a message are shown."""
+
 MAX_SHOWN_HTTP_BYTES: Final = 8000
 """At most this many bytes of a request or a response are shown; the JSON report has all of them."""
 
 
 class ShownLine(Struct, frozen=True):
-    """A line of a dialogue: its side, its text, and its bytes in hexadecimal unless the text shows them."""
+    """A line of a dialogue: its side, its text, and its bytes in hexadecimal unless the text shows them.
+
+    `pieces` says how the tester has sent it, if that was not alone and in one piece.
+    """
 
     side: str
     text: str
     hex: str = ""
+    pieces: str = ""
+
+    @property
+    def details(self) -> str:
+        """The bytes in hexadecimal, and the pieces."""
+        return "  ".join(filter(None, (self.hex, f"({self.pieces})" if self.pieces else "")))
 
     def __str__(self) -> str:
         text = self.text.replace("\n", f"\n{'':8}")
-        return f"{self.side:<6}  {text}" + (f"   [{self.hex}]" if self.hex else "")
+        details = (f"[{self.hex}]" if self.hex else "", f"({self.pieces})" if self.pieces else "")
+        return "   ".join((f"{self.side:<6}  {text}", *filter(None, details)))
 
 
 class FailureGroup(Struct, frozen=True):
@@ -100,7 +114,29 @@ def show_line(line: DialogueLine) -> ShownLine:
         return _show_http(side, line.data)
     text = line.data.decode("latin-1") if isinstance(line.message, Violation) else str(line.message)
     is_all = is_plain_text(line.data) and text.endswith(line.data.decode("latin-1"))  # it may name the ends first
-    return ShownLine(side, printable(text).replace("\n", r"\n"), "" if is_all else hexadecimal(line.data))
+    data = "" if is_all else hexadecimal(line.data)
+    return ShownLine(side, printable(text).replace("\n", r"\n"), data, _describe_pieces(line))
+
+
+def _describe_pieces(line: DialogueLine) -> str:
+    """How a message of the tester was sent; empty if that was in one piece.
+
+    A client that does not wait for an answer is noted, too. Several answers to one message are usual.
+    """
+    if line.cuts is None:
+        return ""
+    starts = [0, *(cut for cut in line.cuts if cut), len(line.data)]
+    sizes = [end - start for start, end in pairwise(starts)]
+    is_joined = line.side == CLIENT and 0 not in line.cuts
+    if len(sizes) == 1:
+        return "sent in one piece with the message before" if is_joined else ""
+    if {*sizes} == {1}:
+        shown = "one byte at a time"
+    elif len(sizes) <= MAX_PIECES_SHOWN:
+        shown = f"in pieces of {', '.join(map(str, sizes[:-1]))} and {sizes[-1]} bytes"
+    else:
+        shown = f"in pieces of at most {format_count(max(sizes), 'byte')}"
+    return f"sent {shown}" + ", the first with the message before" * is_joined
 
 
 def _show_http(side: str, data: bytes) -> ShownLine:

@@ -145,7 +145,7 @@ def _dialogue(result: Result) -> Table:
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     for line in dialogue(result):
-        table.add_row(Text(line.side, "dim"), Text(line.text), Text(line.hex, "dim"))
+        table.add_row(Text(line.side, "dim"), Text(line.text), Text(line.details, "dim"))
     return table
 
 

@@ -92,6 +92,7 @@ class ScriptedClient:
         self.slowest_seconds = 0.0
         self.duration_seconds = 0.0
         self.conversation = conversation
+        conversation.sender = CLIENT
         self.fault: Fault | None = None
         self.is_accused = False
         """Whether the fault is one that the judge of a single conversation cannot know: a replay does not show it."""

@@ -65,7 +65,7 @@ def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLi
     if rest and said and fault.verdict.violation.kind is FoundKind.SILENCE:
         return (*lines, DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at))
     is_last = all(line.side == HOUSE for line in conversation.lines[fault.line_count :])
-    is_answered = fault.verdict.violation.kind is FoundKind.MESSAGE and is_last
+    is_answered = fault.verdict.violation.kind in {FoundKind.MESSAGE, FoundKind.STILL_OPEN} and is_last
     if not (rest and is_answered and lines and lines[-1].side == HOUSE):
         return lines
     return (*lines[:-1], DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at), lines[-1])
