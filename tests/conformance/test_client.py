@@ -63,7 +63,7 @@ def test_a_client_may_read_on_after_what_cannot_be_read() -> None:
     line = f"{command(room.name, 'client')} --habit reads-on"
     (result,) = asyncio.run(check_client(room, line, cases=cases))
     assert result.outcome is Outcome.CHOICE
-    assert result.note.startswith("when the house broke sevenhalf-2.9, it went on with ")
+    assert result.note.startswith("when the tester broke sevenhalf-2.9 on purpose, it went on with ")
 
 
 @pytest.mark.slow

@@ -230,7 +230,7 @@ def test_a_client_that_fails_after_a_tolerated_message_does_not_take_it() -> Non
     broken_off = observe("kuhn/2.4/line-ends", *game, settings=settings)
     usual = observe("kuhn/2.4/line-ends", *game, *game, settings=settings)
     assert broken_off.has_broken_off
-    assert judge(broken_off, usual).note == "it does not take it: the end of the connection (exit status 1)"
+    assert judge(broken_off, usual).note == "it does not accept this: the end of the connection (exit status 1)"
 
 
 def test_a_client_that_misreads_a_tolerated_message_does_not_take_it() -> None:
@@ -240,7 +240,7 @@ def test_a_client_that_misreads_a_tolerated_message_does_not_take_it() -> None:
     usual = observe("kuhn/2.5/quotes", *game, settings=settings)
     assert misread.needs_baseline
     assert judge(misread, None).outcome is Outcome.FAIL
-    assert judge(misread, usual).note == "it does not take it: STRT P_2"
+    assert judge(misread, usual).note == "it does not accept this: STRT P_2"
 
 
 def test_a_client_is_read_in_the_dialect_of_its_house() -> None:

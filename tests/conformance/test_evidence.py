@@ -152,7 +152,7 @@ def test_a_client_may_go_on_after_a_game_in_the_state_that_it_cannot_act_in() ->
     drawn_ten = blackjack_round(*deal, (CLIENT, "hit"), (HOUSE, "CTD"), (HOUSE, "lost"), (CLIENT, "PLY"))
     assert cause(2 * [dealt_ten], [drawn_ten]) == (
         "blackjack-2.6",
-        "it never goes on in this state: A ten is dealt as T",
+        "it never goes on in the state 'A ten is dealt as T'",
     )
 
 

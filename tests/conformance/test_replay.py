@@ -114,7 +114,7 @@ def test_the_skip_reason_names_the_missing_answers() -> None:
     stranger.conversation.on_data(HOUSE, b"CARD C_JACTN CHK", 0.0)
     with pytest.raises(StopIteration) as end:
         next(script)
-    assert end.value.value == "the transcript needs CARD ACTN BET here; the server sent CARD ACTN CHK"
+    assert end.value.value == "the case needs CARD ACTN BET here; the server sent CARD ACTN CHK"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_skip_reason_names_another_starting_bet(bet: int, more: str) -> None
             assert isinstance(sent, bytes)
             stranger.conversation.on_data(CLIENT, sent, 0.0)
             stranger.conversation.on_data(HOUSE, answers.get(sent, b""), 0.0)
-    assert reason == f"the transcript needs ERRO here; the server sent nothing{more}"
+    assert reason == f"the case needs ERRO here; the server sent nothing{more}"
 
 
 def test_faults_of_the_client_in_the_transcript_have_to_recur() -> None:
@@ -144,7 +144,7 @@ def test_faults_of_the_client_in_the_transcript_have_to_recur() -> None:
     stranger.conversation.on_data(CLIENT, b"ERRO 00", 0.0)
     with pytest.raises(StopIteration) as end:
         next(script)
-    assert end.value.value == "it was right to say this here"
+    assert end.value.value == "the message of the case was allowed with these cards"
 
 
 def test_the_client_hangs_up_where_it_does_on_paper() -> None:

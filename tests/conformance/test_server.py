@@ -123,7 +123,7 @@ def test_what_a_house_makes_of_a_tolerance_is_its_choice(room: str, strict: bool
     assert {result.clause for result in results} == tolerances
     assert [result.outcome for result in results] == [Outcome.CHOICE] * len(cases)
     assert {result.note for result in results} == {
-        "the server refuses it, as a strict one does" if strict else "the server takes it"
+        "the server refuses this, as a strict server does" if strict else "the server accepts this"
     }
 
 

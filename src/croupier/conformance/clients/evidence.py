@@ -176,7 +176,7 @@ def _position(states: Iterable[ClientTestState], conversation: Conversation, rep
     """The features of a position. A client that has to act in a game may yet go on in the same state after a game."""
     levels = (STATE,) if conversation.referee.game is None else (STATE, STATE_IN_GAME)
     shown = [
-        Feature(level, state.clause, f"in this state: {state.title}", state=state.slug)
+        Feature(level, state.clause, f"in the state '{state.title}'", state=state.slug)
         for state in states
         if state.shows(conversation)
         for level in levels

@@ -112,7 +112,7 @@ def _gave_up(observation: ClientObservation) -> Attempt:
 def _has_not_taken(observation: ClientObservation, expected: str, found: str) -> Attempt:
     """The result of a client that leaves because of the special feature of the case, which it may have to take."""
     if observation.case.kind is CaseKind.TOLERANCE:
-        return _result(observation, Outcome.CHOICE, f"it does not take it: {found}")
+        return _result(observation, Outcome.CHOICE, f"it does not accept this: {found}")
     return _failed(observation, observation.case.clause, expected, found, kind=FoundKind.CLOSED)
 
 
@@ -138,7 +138,7 @@ def _played(observation: ClientObservation) -> Attempt:
     if case.kind is CaseKind.PLAY and _says_goodbye_instead(observation):
         return _result(observation, Outcome.CHOICE, "it said goodbye there, in the middle of the game")
     if case.kind is CaseKind.TOLERANCE:
-        return _result(observation, Outcome.CHOICE, "it takes it")
+        return _result(observation, Outcome.CHOICE, "it accepts this")
     return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 
@@ -200,7 +200,7 @@ def _exit_suffix(observation: ClientObservation) -> str:
 
 def _misread(observation: ClientObservation, fault: Fault) -> Attempt:
     """The result of a client that makes a fault only where the house departs from the document."""
-    note = f"it does not take it: {fault.verdict.violation.found}"
+    note = f"it does not accept this: {fault.verdict.violation.found}"
     return _result(observation, Outcome.CHOICE, note, lines=fault.line_count)
 
 
@@ -320,7 +320,7 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     case, server = observation.case, observation.server
     baseline_is_fine = baseline is not None and baseline.has_played_on
     if case.kind is CaseKind.TOLERANCE and baseline_is_fine:
-        return _result(observation, Outcome.CHOICE, f"it does not take it: {_describe_silence(observation)}")
+        return _result(observation, Outcome.CHOICE, f"it does not accept this: {_describe_silence(observation)}")
     games = server.referee.finished_count
     has_stopped = baseline is not None and games > 0 and not _goes_on_after(baseline, games)
     may_rest = case.state.may_rest or observation.end_with_refusal(_lines_before_goodbye(observation))
@@ -424,7 +424,7 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt
     else:
         what = "waited" if server.reaction is None else f"went on with {server.reaction}"
     clause = broken.verdict.violation.clause
-    return _result(observation, Outcome.CHOICE, f"when the house broke {clause}, it {what}{_exit_suffix(observation)}")
+    return _result(observation, Outcome.CHOICE, f"when the tester broke {clause} on purpose, it {what}{_exit_suffix(observation)}")
 
 
 def _goodbye(observation: ClientObservation) -> Attempt:

@@ -61,7 +61,7 @@ ONE_GAME_FOR_ALL: Final = Cause("it has one game for all clients: a new client m
 
 RUNS_OUT_OF_CARDS: Final = Cause("it deals its cards to the last one and then no more: it takes no fresh deck")
 
-STRICT_NOTE: Final = "the server refuses it, as a strict one does"
+STRICT_NOTE: Final = "the server refuses this, as a strict server does"
 
 LEAVING_SECONDS: Final = 1.0
 """How long a server that has ended before may take to end when a client leaves."""
@@ -463,7 +463,7 @@ class HouseBench(Bench):
             may_refuse = not as_strict.faults_of(HOUSE)
             if may_refuse and not has_refused(self._test_data, last.conversation):
                 return Attempt(Outcome.PASS, dialogue=lines)
-            accepted = "the server ends the conversation" if last.house_has_left else "the server takes it"
+            accepted = "the server ends the conversation" if last.house_has_left else "the server accepts this"
             return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else accepted, dialogue=lines)
         for probe in () if self._strict else probes:
             strict = self._judge_again(probe, strict=True)

@@ -123,7 +123,7 @@ def _can_play(referee: AnyClientReferee) -> bool:
 def _not_emptied(referee: CoinTrackingReferee) -> str:
     """Why a case about an empty purse did not come up."""
     hint = "; --coins states its size" if referee.known_size is None else ""
-    return f"the purse of the house was good for {MAX_GAMES} games{hint}"
+    return f"the client's purse was not empty after {MAX_GAMES} games{hint}"
 
 
 def lose_everything(context: ScenarioContext) -> ClientScript:

@@ -130,10 +130,10 @@ def _difference(expected: HouseReplayStep, actual: HouseReplayStep) -> str:
     """Describe what did not come up."""
     if expected.received_kinds != actual.received_kinds:
         wanted, sent = (_join_kinds(step.received_kinds) for step in (expected, actual))
-        return f"the transcript needs {wanted or 'no answer'} here; the server sent {sent or 'nothing'}"
+        return f"the case needs {wanted or 'no answer'} here; the server sent {sent or 'nothing'}"
     if expected.client_faults != actual.client_faults:
-        return f"it was {'right' if expected.client_faults else 'wrong'} to say this here"
-    return "the cards were never right"
+        return f"the message of the case was {'' if expected.client_faults else 'not '}allowed with these cards"
+    return "the cards that the case needs were never dealt"
 
 
 def _join_kinds(kinds: Sequence[str]) -> str:

@@ -91,7 +91,7 @@ def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScrip
         if message is None:
             break
         yield context.encoded(message)
-    return f"the client was never there: {state.title}"
+    return f"the client never came to this state: {state.title}"
 
 
 @scenario

@@ -256,7 +256,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
 
     def _check_starting_bet(self, coins: int) -> list[Verdict]:
         if not 1 <= coins <= MAX_TOTAL_BET:
-            return self._house_fault("sevenhalf-7.1", f"STBT {coins}", f"1 to {MAX_TOTAL_BET}")
+            return self._house_fault("sevenhalf-7.1", f"STBT {coins}", f"STBT with 1 to {MAX_TOTAL_BET}")
         self._bet = coins
         self.game = WireGame(self._rules.start(coins))
         return []
