@@ -107,6 +107,8 @@ def visit(habit: str, host: str, port: int) -> None:  # noqa: C901 -- one branch
         line.sendall(b"DISC")
         if habit == "stays":
             time.sleep(WAIT)
+    if habit == "hangs-at-its-end":
+        time.sleep(WAIT)
 
 
 def game(line: socket.socket) -> None:

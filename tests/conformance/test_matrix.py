@@ -141,6 +141,12 @@ def test_a_client_that_is_no_good_is_distinguished_from_the_server(
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
 
 
+def test_a_client_that_has_left_and_does_not_end_has_played_well(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada", client="hangs-at-its-end")
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", conversations=1))
+    assert (cell.finding.kind, cell.finding.blame) == (CellKind.WELL, ())
+
+
 @pytest.mark.extended
 def test_a_good_client_that_leaves_a_silent_server_has_played_well(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", server=None, client="gives-up")
@@ -279,8 +285,8 @@ def test_a_program_that_does_not_exist_is_no_use(tmp_path: Path) -> None:
     toml = tmp_path / "class" / "ada" / "submission.toml"
     toml.write_text('room = "kuhn"\nserver = "./no-such-server {port}"\nclient = "./no-such-client {port}"')
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
-    assert (cell.finding.kind, cell.finding.blame) == (CellKind.UNHEARD, ("server",))
-    assert "cannot be started" in cell.finding.note
+    assert (cell.finding.kind, cell.finding.blame) == (CellKind.UNUSABLE, ("server",))
+    assert cell.finding.note.startswith("the server './no-such-server' cannot be started: ")
     hand_in(tmp_path / "class", "ada")
     toml.write_text(toml.read_text().partition("client")[0] + 'client = "./no-such-client {port}"')
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))

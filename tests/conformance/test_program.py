@@ -13,6 +13,7 @@ import pytest
 from croupier.conformance.program import (
     ProgramError,
     ProgramUnderTest,
+    StartError,
 )
 from croupier.core.command_line import describe_exit, split_command
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
@@ -145,6 +146,16 @@ def test_it_is_started_in_its_folder(run: Run, tmp_path: Path) -> None:
 def test_what_cannot_be_started_is_an_error(run: Run, command: str) -> None:
     with pytest.raises(ProgramError, match="cannot be started: "):
         run(ProgramUnderTest.start(command, {}))
+
+
+def test_a_file_that_is_not_executable_is_an_error_with_its_remedy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("#!/bin/sh\n")
+
+    async def main() -> None:
+        with pytest.raises(StartError, match=r"'./mine' cannot be started: .*; chmod \+x makes it executable"):
+            await ProgramUnderTest.start("./mine", {}, folder=tmp_path)
+
+    run(main())
 
 
 def test_a_folder_that_is_not_there_is_an_error(run: Run, tmp_path: Path) -> None:
@@ -347,7 +358,9 @@ def test_a_server_that_never_listens_is_an_error(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
         async with await ProgramUnderTest.start(python(FOREVER), {}) as program:
-            with pytest.raises(ProgramError, match=f"runs and takes no connections at 127.0.0.1:{port}"):
+            with pytest.raises(
+                ProgramError, match=rf"runs and takes .* 127.0.0.1:{port}; does .* another port than {{port}}\?"
+            ):
                 await program.wait_listening("127.0.0.1", port, 0.05)
 
     run(main())

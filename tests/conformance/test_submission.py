@@ -11,6 +11,7 @@ import pytest
 from croupier.conformance.matrix.submission import (
     Submission,
     build_submission,
+    describe_duplicates,
     folder_digest,
     load_submission,
     load_submissions,
@@ -141,6 +142,20 @@ def test_a_class_is_every_folder_but_hidden_ones_and_the_results(tmp_path: Path)
     assert [(each.id, each.fault) for each in found] == [
         ("ada", ""),
         ("empty", "found no submission.toml; allowed: one in its folder"),
+    ]
+
+
+def test_students_of_one_name_are_told_apart_and_duplicates_are_named(tmp_path: Path) -> None:
+    twins = 'name = "Ada"\nid = "7"\nemail = "ada@example.org"\nroom = "kuhn"\nclient = "./mine {port}"'
+    for folder, text in {"b": twins, "a": twins, "C": twins.replace("Ada", "abe").replace("ada@", "abe@")}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "submission.toml").write_text(text)
+    submissions = load_submissions(tmp_path, tmp_path / "out")
+    assert [each.name for each in submissions] == ["abe", "Ada (a)", "Ada (b)"]
+    assert [*describe_duplicates(submissions)] == [
+        "C, a and b give the ID '7': matrix.csv has their folders in its place",
+        "a and b give the address 'ada@example.org': matrix.csv has their folders in its place",
+        "a and b have the same files",
     ]
 
 

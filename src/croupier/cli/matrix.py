@@ -98,7 +98,7 @@ def matrix(
     from croupier.conformance.matrix.matrix import MatrixPlan
     from croupier.conformance.matrix.programs import PairingTerms
     from croupier.conformance.matrix.standings import parse_grading
-    from croupier.conformance.matrix.submission import load_submissions, reference_submission
+    from croupier.conformance.matrix.submission import describe_duplicates, load_submissions, reference_submission
     from croupier.rooms import HOUSE_ROOMS, ROOMS
     from croupier.web.class_view import ClassPrivacy
 
@@ -123,6 +123,8 @@ def matrix(
             raise ValueError(f"found --{'watch-port' if watch_port else 'anonymous'} without --watch; allowed: both")
         if not rooms:
             raise ValueError(f"no submission has a program for any of these rooms: {', '.join(HOUSE_ROOMS)}")
+        for sentence in describe_duplicates(submissions):
+            print_line(printable(sentence))
         plan = MatrixPlan(
             terms=[
                 PairingTerms(
@@ -203,15 +205,15 @@ async def _play(
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=plan.cells)
 
-        unusable: set[tuple[str, str]] = set()  # rooms and submissions
+        unusable: set[tuple[str, str, str]] = set()  # rooms, submissions and reasons
 
         def on_cell(cell: "Cell", is_cached: bool) -> None:
             progress.advance(bar)
             finding = cell.finding
             if finding.kind is CellKind.UNUSABLE:  # for the same reason in all of its cells
                 submission = cell.server if "server" in finding.blame else cell.client
-                if (cell.room, submission) not in unusable:
-                    unusable.add((cell.room, submission))
+                if (cell.room, submission, str(finding)) not in unusable:
+                    unusable.add((cell.room, submission, str(finding)))
                     first, *more = f"{cell.room}: {submission} {finding.kind}: {finding}".splitlines()
                     for line in (first, *(f"{INDENT}{each}" for each in more)):
                         print_line(line)

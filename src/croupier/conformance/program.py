@@ -1,6 +1,7 @@
 """A program under test: started in its own process group, its output captured, and stopped with all its children."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -37,6 +38,10 @@ LIMIT_SIGNALS: Final[Mapping[int, str]] = {
 
 class ProgramError(Exception):
     """The program under test cannot be used: it does not start, ends too early, or accepts no connections."""
+
+
+class StartError(ProgramError):
+    """The program under test cannot be started."""
 
 
 class OutputExcerpt:
@@ -90,19 +95,20 @@ class ProgramUnderTest:
 
         It runs in `folder`, by default the folder of the tester, and is contained as `contained` says.
 
-        Raises ValueError on an invalid command line, and ProgramError if there is no such program.
+        Raises ValueError on an invalid command line, and StartError if there is no such program.
         """
         words = split_command(command, values)
         if any("\0" in word for word in words):
-            raise ProgramError(f"{words[0]!r} cannot be started: a NUL in its command")
+            raise StartError(f"{words[0]!r} cannot be started: a NUL in its command")
         program = cls(command, max_output_bytes)
         callbacks = Callbacks(program._stdout.add, program._stderr.add)
+        where = folder or Path.cwd()
         try:
-            program._launched = await LaunchedProgram.start(
-                words, folder or Path.cwd(), current_containment(), callbacks
-            )
+            program._launched = await LaunchedProgram.start(words, where, current_containment(), callbacks)
         except LaunchError as error:
-            raise ProgramError(f"{words[0]!r} cannot be started: {error}") from error
+            file = where / words[0]
+            hint = "; chmod +x makes it executable" if file.is_file() and not os.access(file, os.X_OK) else ""
+            raise StartError(f"{words[0]!r} cannot be started: {error}{hint}") from error
         return program
 
     async def __aenter__(self) -> Self:
@@ -167,7 +173,8 @@ class ProgramUnderTest:
                     pause = min(1.5 * pause, MAX_POLL_SECONDS)
                 if self.status is None:  # otherwise another program listens
                     return
-        raise self._unusable(f"takes no connections at {format_address((host, port))}")
+        hint = "; does it listen at another port than {port}?" if self.status is None else ""
+        raise self._unusable(f"takes no connections at {format_address((host, port))}{hint}")
 
     async def wait_connected(self, connected: asyncio.Event, address: Address, seconds: float) -> None:
         """Wait at most `seconds` until it has connected to us. Raises ProgramError if it does not."""

@@ -424,7 +424,9 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt
     else:
         what = "waited" if server.reaction is None else f"went on with {server.reaction}"
     clause = broken.verdict.violation.clause
-    return _result(observation, Outcome.CHOICE, f"when the tester broke {clause} on purpose, it {what}{_exit_suffix(observation)}")
+    return _result(
+        observation, Outcome.CHOICE, f"when the tester broke {clause} on purpose, it {what}{_exit_suffix(observation)}"
+    )
 
 
 def _goodbye(observation: ClientObservation) -> Attempt:

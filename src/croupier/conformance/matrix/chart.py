@@ -65,12 +65,14 @@ def _body(results: Results) -> Iterator[str]:
 
 
 def _faults(results: Results) -> Mapping[str, str]:
-    """What is wrong with the submissions that cannot be used, by their ids; also if that was found by building them."""
-    found = {each.id: each.faults for each in results.submissions if each.faults}
+    """What is wrong with the submissions that cannot be used, by their names; also if that was found by using them."""
+    found = {each.id: [each.faults] for each in results.submissions if each.faults}
     for cell in results.cells:
         if cell.finding.kind is CellKind.UNUSABLE:
-            found.setdefault(cell.server if "server" in cell.finding.blame else cell.client, cell.finding.note)
-    return dict(sorted(found.items()))
+            notes = found.setdefault(cell.server if "server" in cell.finding.blame else cell.client, [])
+            if cell.finding.note not in "; ".join(notes):
+                notes.append(cell.finding.note)
+    return {results.names.get(each, each): "; ".join(notes) for each, notes in sorted(found.items())}
 
 
 def _table(results: Results, room: str, numbers: Mapping[tuple[str, str, str], int]) -> Iterator[str]:

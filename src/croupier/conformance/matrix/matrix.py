@@ -17,7 +17,7 @@ from croupier.conformance.matrix.programs import PairingTerms, process_starter
 from croupier.conformance.matrix.reference import reference_starter
 from croupier.conformance.matrix.standings import Grading, Results, full_json, gradescope, moodle
 from croupier.conformance.matrix.submission import Submission, build_submission
-from croupier.conformance.program import ProgramError
+from croupier.conformance.program import ProgramError, StartError
 from croupier.conformance.server_process import ServerProcess, StartProgram
 from croupier.conformance.timeouts import wait_first
 from croupier.core.room import HouseRoom
@@ -184,8 +184,10 @@ class Matrix:
                         played = await self._play_pair(terms, server, client)
                     has_listened = True
                 except ProgramError as error:
-                    note = f"the server does not listen: {error}"
-                    played = PairingResult(CellFinding(CellKind.UNHEARD, ("server",), note=note))
+                    is_started = not isinstance(error, StartError)
+                    kind = CellKind.UNHEARD if is_started else CellKind.UNUSABLE
+                    note = f"the server {'does not listen: ' * is_started}{error}"
+                    played = PairingResult(CellFinding(kind, ("server",), note=note))
                     dead = None if has_listened else played  # nor will it listen for the next client
             cell = _cell(position, _key(terms, server, client), played, time.monotonic() - started_at)
             cell_file.save(cell)

@@ -83,6 +83,8 @@ class Pairing:
         self._client_acted = asyncio.Event()
         self._all_ended = asyncio.Event()
         self._enough = asyncio.Event()
+        self._opened = asyncio.Event()
+        self._client_left = asyncio.Event()
         self._close_timer: asyncio.TimerHandle | None = None
 
     async def play(self) -> PairingResult:
@@ -191,16 +193,29 @@ class Pairing:
         return replace(finding, note=f"{finding.note}; the likely cause is that {cause}")
 
     async def _wait_client(self, client: Program) -> ProgramEnd:
-        """Wait until the client has ended, enough was seen, or the timeout is over."""
-        await wait_first(client.wait_ended(self._terms.timeout_seconds), self._enough.wait())
+        """Wait until the client has ended or left, enough was seen, or the timeout is over."""
+        self._client_left.clear()
+        left = asyncio.ensure_future(self._wait_left())
+        done = await wait_first(client.wait_ended(self._terms.timeout_seconds), left, self._enough.wait())
         has_lingered = self._close_timer is not None and self._close_timer.when() <= self._loop.time()
-        is_out_of_time = has_lingered or (client.status is None and not self._enough.is_set())
+        is_out_of_time = has_lingered or (client.status is None and not (left in done or self._enough.is_set()))
         was_active = is_out_of_time and not has_lingered and await self._acts_in_time()
         if client.status is not None:
             await self._wait_connections()
         self._cancel_close_timer()
         status = None if self._enough.is_set() else client.status
         return ProgramEnd(status, client.end_description, is_out_of_time=is_out_of_time, was_active=was_active)
+
+    async def _wait_left(self) -> None:
+        """Wait until the client has closed all its connections, and has not connected again for some time.
+
+        It has no reason to end then: that it still runs does not show on the wire.
+        """
+        while True:
+            await self._client_left.wait()
+            self._opened.clear()
+            if not await wait_set(self._opened, CLOSE_TIMEOUT_SECONDS):
+                return
 
     async def _acts_in_time(self) -> bool:
         """Whether a client whose time is over still does something before it has been silent for too long."""
@@ -228,6 +243,8 @@ class Pairing:
             case ConnectionOpened():
                 self.connections.append(connection)
                 self._all_ended.clear()
+                self._client_left.clear()
+                self._opened.set()
                 self._cancel_close_timer()
                 if len(self.connections) >= MAX_CONNECTIONS:
                     self._enough.set()
@@ -245,6 +262,9 @@ class Pairing:
                     self._all_ended.set()
             case _:
                 pass
+        if isinstance(event, SideClosed) and all(CLIENT in each.closed_sides for each in self.connections):
+            self._client_left.set()
+            self._cancel_close_timer()
         if connection.conversation.faults or (connection.has_reached_target and connection.note):
             self._enough.set()
 

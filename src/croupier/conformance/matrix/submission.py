@@ -5,7 +5,8 @@ import os
 import shutil
 import stat
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Final
@@ -94,7 +95,8 @@ def reference_submission() -> Submission:
 def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
     """Load all submissions in a folder, sorted by name, except `out`. Raises ValueError if there are none.
 
-    A folder that cannot be used becomes a submission with a fault.
+    A folder that cannot be used becomes a submission with a fault. A name that several students have is followed by the
+    folder.
     """
     try:
         folders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not each.name.startswith(".")]
@@ -109,7 +111,23 @@ def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
             found[submission.id] = submission
     if not found:
         raise ValueError(f"found no folder in {str(folder)!r}; allowed: one for each submission")
-    return tuple(found.values())
+    names = Counter(each.name for each in found.values())
+    shown = (
+        each if names[each.name] == 1 else replace(each, name=f"{each.name} ({each.id})") for each in found.values()
+    )
+    return tuple(sorted(shown, key=lambda each: each.name.casefold()))
+
+
+def describe_duplicates(submissions: Iterable[Submission]) -> Iterator[str]:
+    """Yield a sentence about each ID number, address and content that several submissions share."""
+    for field, noun in {"student_id": "ID", "email": "address", "digest": ""}.items():
+        shared: dict[str, list[str]] = {}
+        for each in submissions:
+            shared.setdefault(getattr(each, field), []).append(each.id)
+        for text, (*others, last) in shared.items():
+            if text and others:
+                what = f"give the {noun} {text!r}: matrix.csv has their folders in its place"
+                yield f"{', '.join(others)} and {last} {what if noun else 'have the same files'}"
 
 
 def load_submission(folder: Path) -> Submission:
