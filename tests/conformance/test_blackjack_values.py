@@ -1,10 +1,20 @@
 """Wrong values of cards explain the answers of a house that counts like this, and no others."""
 
+import asyncio
+from unittest.mock import Mock
+
 import pytest
 
+from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.blackjack_values import READINGS
+from croupier.conformance.servers.conversing import Conversations
+from croupier.conformance.servers.experiments import Experiments
+from croupier.conformance.suite import Attempt, Config, find_suite
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.wire import CRD, MOV, TRN, Bet, Message, Res
 
 RIGHT = "counts every card rightly"
@@ -12,11 +22,16 @@ RIGHT = "counts every card rightly"
 
 def explaining(*messages: Message) -> set[str]:
     """The readings, without "it", that explain a round with a bet of 10."""
+    lines = lines_of(*messages)
+    return {reading.title.removeprefix("it ") for reading in READINGS if reading.explains(lines)}
+
+
+def lines_of(*messages: Message) -> list[DialogueLine]:
+    """The lines of a round with a bet of 10."""
     said = [Bet(10), *messages]
-    lines = [
+    return [
         DialogueLine(CLIENT if message in {*MOV.values(), said[0]} else HOUSE, b"", message, 0.0) for message in said
     ]
-    return {reading.title.removeprefix("it ") for reading in READINGS if reading.explains(lines)}
 
 
 def dealt(*cards: str) -> list[Message]:
@@ -39,6 +54,19 @@ def test_an_ace_after_a_hit_shows_how_aces_are_counted(result: Message, ace: str
     found = explaining(*dealt("9H", "TS", "6D"), MOV["H"], CRD["C"]["AH"], result)
     assert ace in found
     assert (RIGHT in found) == (ace == RIGHT)
+
+
+def test_a_misreading_that_was_found_explains_later_failures_without_another_experiment() -> None:
+    data = find_suite(ROOM, "server").test_data
+    conversations = Conversations(data, Mock(), Config())
+    conversations.misreading = next(each for each in READINGS if each.title == "it counts every ace as 11")
+    experiments = Experiments(data, conversations, Mock(), Config(), has_time=lambda: False)
+    lines = lines_of(*dealt("9H", "TS", "QD"), MOV["S"], CRD["S"]["2H"], CRD["S"]["AC"], Res("W", 20))
+    failure = Failure("blackjack-3.8", "CRD S and a card", "RES W 20", cause=Cause("it leaves out CRD"))
+    attempt = Attempt(Outcome.FAIL, failure=failure, dialogue=lines)
+    found = asyncio.run(experiments.explain("blackjack-2.7", WHOLE, attempt, Mock()))
+    assert found.failure is not None
+    assert (found.failure.clause, str(found.failure.cause)) == ("blackjack-3.2", "it counts every ace as 11")
 
 
 def test_a_right_round_with_an_ace_refutes_the_other_values_of_aces() -> None:

@@ -14,7 +14,7 @@ from croupier.conformance.parallel import CONNECT_GAP_SECONDS
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait
-from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
+from croupier.conformance.servers.test_data import Reading, Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
@@ -80,13 +80,15 @@ class Conversations:
 
     `accepted` are the kinds of messages that the house has not refused. `timeout` is that of an answer, where only the
     slowest one of each conversation counts, and `deals` counts what it deals. `last_lines` are those of the last
-    conversation since a case began: what the house has ended at, if it takes no more connections.
+    conversation since a case began: what the house has ended at, if it takes no more connections. `misreading` is the
+    wrong reading of the rules with which the house was found to play, if any.
     """
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self.accepted: set[str] = set()
         self.timeout = AnswerTimeout(config.timeout, was_silent=config.was_silent)
         self.last_lines: Sequence[DialogueLine] = ()
+        self.misreading: Reading | None = None
         self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
         source = test_data.new_referee_source

@@ -260,6 +260,8 @@ class Experiments:
             return None
         right, *wrong = readings
         possible = [each for each in wrong if each.explains(dialogue)]
+        if self._conversations.misreading in possible:
+            return self._conversations.misreading
         deals: set[Sequence[bytes]] = set()
         faulty_deals: set[Sequence[bytes]] = set()
         for number in range(MAX_MISREAD_CONVERSATIONS):
@@ -275,7 +277,10 @@ class Experiments:
             if not right.explains(lines):
                 faulty_deals.add(deal)
         is_shown = len(faulty_deals) == MISREAD_FAULTS or (faulty_deals and len(deals) >= ENOUGH_CONVERSATIONS)
-        return possible[0] if possible and is_shown else None
+        if not (possible and is_shown):
+            return None
+        self._conversations.misreading = possible[0]
+        return possible[0]
 
     async def _stream_cause(self, attempt: Attempt, messages: Sequence[bytes]) -> Cause:
         """Return the cause of a house that fails only by how its messages arrive: perhaps single bytes show it."""
