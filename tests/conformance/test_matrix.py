@@ -141,6 +141,16 @@ def test_a_client_that_is_no_good_is_distinguished_from_the_server(
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
 
 
+def test_a_client_that_has_failed_at_two_servers_without_a_word_is_not_tried_with_others(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada", server=None, client="cannot-start")
+    for name in ("bob", "cid", "dan"):
+        hand_in(tmp_path / "class", name, client=None)
+    cells, _ = played(plan(tmp_path / "class", tmp_path / "out", parallel_servers=1))
+    assert [cell.finding.kind for cell in cells] == 3 * [CellKind.CRASHED]
+    begun = (tmp_path / "out" / "work").glob("ada-*/begun.txt")
+    assert [len(each.read_text()) for each in begun] == [2]
+
+
 def test_a_client_that_has_left_and_does_not_end_has_played_well(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", client="hangs-at-its-end")
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", conversations=1))

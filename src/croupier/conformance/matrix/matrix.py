@@ -25,7 +25,7 @@ from croupier.net.stop_signals import stop_signal_event
 from croupier.version import __version__
 
 MAX_ABSENCES: Final = 2
-"""A client that has failed to connect this often is not started again: all servers look the same to it."""
+"""A client that has failed this often without sending anything is not started again: all servers look alike to it."""
 
 CELL_FILE_NAME: Final = "cells.jsonl"
 BUILD_FOLDER_NAME: Final = "work"
@@ -202,7 +202,7 @@ class Matrix:
             return tried[-1]
         async with ServerProcess(self._starter(terms, server, "server"), terms.timeout_seconds) as running:
             played = await Pairing(terms, running, self._starter(terms, client, "client")).play()
-        if played.finding.kind is CellKind.ABSENT:
+        if played.finding.blame == ("client",) and not any(each.has_client_spoken for each in played.connections):
             tried.append(played)
         return played
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from croupier.conformance.conversation import ConversationMonitor, DialogueLine, Fault
+from croupier.core.referee import CLIENT
 from croupier.core.session import Address, Peer
 
 
@@ -24,6 +25,12 @@ class TappedConnection:
         self.has_reached_target = False
         self.note = ""
         self.closed_sides: list[Peer] = []
+
+    @property
+    def has_client_spoken(self) -> bool:
+        """Whether anything has come from the client, and is not forgotten."""
+        said = any(line.side == CLIENT for line in self.conversation.lines)
+        return said or bool(self.conversation.incomplete(CLIENT))
 
 
 class ConnectionOpened(Struct, frozen=True):
