@@ -26,6 +26,7 @@ from croupier.conformance.report.summary import (
     ShownLine,
     count_outcomes,
     dialogue,
+    failure_bytes,
     failure_groups,
     show_line,
     verdict_sentence,
@@ -154,6 +155,13 @@ def test_a_failure_shows_all_that_is_known_of_it() -> None:
 
 def test_bytes_that_are_no_text_are_shown_in_hexadecimal_as_well() -> None:
     assert r"  server  \x1b[2J   [1B 5B 32 4A]" in failure_text(REPORT, RESULTS[3])
+
+
+def test_a_long_text_is_not_shown_in_hexadecimal() -> None:
+    long = Failure("kuhn-2.7", "a", "b", None, b"POST /games/1/players/ HTTP/1.1\r\n" * 3)
+    assert failure_bytes(replace(RESULTS[3], failure=long)) == ()
+    assert failure_bytes(replace(RESULTS[3], failure=replace(long, got=b"\xff" * 99)))
+    assert failure_bytes(replace(RESULTS[3], failure=replace(long, got=b"ACTN CAL")))
 
 
 @pytest.mark.parametrize(

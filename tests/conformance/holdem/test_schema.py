@@ -118,6 +118,11 @@ def test_invalid_json_is_reported(body: bytes) -> None:
     assert [error.clause for error in parsed.errors] == ["holdem-1.5"]
 
 
+def test_what_was_found_is_shown_as_json() -> None:
+    (error,) = parse_game(changed(lambda one: one.update(table=None)), "readme").errors
+    assert (error.expected, error.actual) == ("an array as table", "null")
+
+
 def test_list_must_be_an_array() -> None:
     assert [error.clause for error in parse_games(b'{"games": []}', "readme").errors] == ["holdem-5.1"]
 

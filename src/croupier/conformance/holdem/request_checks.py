@@ -110,7 +110,8 @@ def _judge_request(
         elif not _has_read_own_turn(test_server, request):
             clause, expected = "holdem-4.13", EXPECTED_REQUESTS["holdem-4.13"]
         cause = TOTAL_FOR_AMOUNT if _seems_to_bet_totals(test_server, request) else None
-        yield deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown, cause=cause)
+        found = f"{reason}, in {sent.body.decode(errors='backslashreplace')}"
+        yield deviation(clause, expected, found, Outcome.FAIL, got=shown, cause=cause)
     is_act = sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300
     if is_act and (unusual := judge_act_keys(sent.body)):
         yield unusual

@@ -222,7 +222,8 @@ def _type_name(kind: type) -> str:
 
 
 def _short(found: object) -> str:
-    text = found if isinstance(found, str) else repr(found)
+    """A value as JSON; a string in quotes, unless it is long."""
+    text = found if isinstance(found, str) else encode(found).decode()
     text = repr(found) if isinstance(found, str) and len(text) <= 80 else text
     return text if len(text) <= 80 else f"{text[:77]}..."
 

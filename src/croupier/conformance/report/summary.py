@@ -183,9 +183,14 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def failure_bytes(result: Result) -> Sequence[DumpLine]:
-    """The bytes of a failure in hexadecimal: expected and actual side by side, or what came; empty without any."""
+    """The bytes of a failure in hexadecimal: expected and actual side by side, or what came; empty without any.
+
+    The first bytes of a long text would show nothing that its dialogue does not.
+    """
     failure = result.failure
     if failure is None:
+        return ()
+    if failure.wanted is None and len(failure.got) > MAX_DUMPED_BYTES and is_utf8(failure.got):
         return ()
     if failure.wanted is None:
         return hex_dump(failure.got[:MAX_DUMPED_BYTES])
