@@ -85,7 +85,7 @@ INJECTED_FAULTS: Final = (
         replace_messages(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     ),
     _varied("2.10", "line-end", "The house ends a frame with a line end", append_to_messages(b"MON", b"\r\n")),
-    _varied("2.9", "no-such-card", "The house deals a card that is none", replace_messages(b"CRD", b"CRD\0C\0001\0A")),
+    _varied("2.9", "no-such-card", "The house deals an unknown card", replace_messages(b"CRD", b"CRD\0C\0001\0A")),
     _varied("2.9", "nobodys-card", "The house deals a card for nobody", replace_messages(b"CRD", b"CRD\0X\0A\0H")),
     _varied("2.9", "draw", "The house calls a round a draw", replace_messages(b"RES", b"RES\0D\0\0\0\x0a")),
     _varied(
@@ -120,7 +120,7 @@ UNTESTABLE: Final = reasons_by_clause(
         "a message of the house is found in every case": "6.4",
         "a bet of nothing or less is found in every case": "6.5",
         "a bet that cannot be paid is found in every case; those of section 7 tempt a client to it": "6.6",
-        "an ERR of the client is swallowed: none is wrong": "6.8",
+        "an ERR of the client changes nothing: none is wrong": "6.8",
         "what is forfeited does not show on the wire": "8.4",
     },
 )

@@ -234,7 +234,7 @@ VARIATIONS: Final = (
 )
 
 INJECTED_FAULTS: Final = (
-    _varied("2.6", "unknown-card", "The house deals a card that is none", replace_messages(b"CARD", b"CARD C_A")),
+    _varied("2.6", "unknown-card", "The house deals an unknown card", replace_messages(b"CARD", b"CARD C_A")),
     _varied(
         "2.7",
         "garbage",
@@ -264,7 +264,7 @@ UNTESTABLE: Final = reasons_by_clause(
         "an ACTN without a game is found in every case; those of kuhn-5.3 and kuhn-4.7 tempt a client to it": "6.2",
         "a STRT during a game is found in every case": "6.3",
         "a CARD of the client is found in every case": "6.4",
-        "a FAIL of the client is swallowed: none is wrong": "6.5",
+        "a FAIL of the client changes nothing: none is wrong": "6.5",
         "it binds the house": "6.6 6.7 8.5",
         "the purse is the house's, and the client does not see it": "7.1",
         "what is paid does not show on the wire": "7.4",

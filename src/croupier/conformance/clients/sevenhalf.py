@@ -24,12 +24,12 @@ from croupier.conformance.clients.test_data import (
 from croupier.rooms.sevenhalf import ROOM
 
 UNREADABLE_MESSAGES: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
-    "unknown-code": ("a code that is none", b"CARD", b"KART 7o"),
+    "unknown-code": ("a code that does not exist", b"CARD", b"KART 7o"),
     "no-space": ("a code without the space after it", b"STBT", b"STBT\0\0\0\x64\0"),
-    "no-such-card": ("a card that is none", b"CARD", b"CARD 9o"),
-    "no-such-suit": ("a suit that is none", b"CARD", b"CARD 7x"),
+    "no-such-card": ("a card that does not exist", b"CARD", b"CARD 9o"),
+    "no-such-suit": ("a suit that does not exist", b"CARD", b"CARD 7x"),
     "too-many-cards": ("a bank of more cards than there are", b"BKSC", b"BKSC \0\0\x01\0" + 4 * b"7o" + b" 07.5"),
-    "no-score": ("a score that is none", b"BKSC", b"BKSC \0\0\0\x017o 07,5"),
+    "no-score": ("a malformed score", b"BKSC", b"BKSC \0\0\0\x017o 07,5"),
     "http": ("HTTP", b"STBT", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     "binary": ("bytes that are no text", b"CARD", b"\xff\xfe\0\0\x80\x81"),
 }
@@ -114,7 +114,7 @@ UNTESTABLE: Final = reasons_by_clause(
         "a STRT in a game is found in every case": "6.3",
         "a command after ANTE is found in every case": "6.4",
         "a message of the house is found in every case": "6.5",
-        "an ERRO of the client is swallowed: none is wrong": "6.6",
+        "an ERRO of the client changes nothing: none is wrong": "6.6",
         "the texts are croupier's, and no program has to understand them": "6.7",
         "an ANTE of nothing or less is found in every case": "7.2",
         "a client may hang up at any time": "8.1",

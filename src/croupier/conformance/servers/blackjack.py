@@ -288,9 +288,9 @@ SUITE: Final = house_server_suite(
             {
                 "1.1": "port",
                 "1.4": "the idle limit is 500 seconds",
-                "1.5": "a limit on decisions is not told",
+                "1.5": "a limit on decisions does not show on the wire",
                 "1.6": "connection limit",
-                "7.6": "what is in a client's account is not told on the wire",
+                "7.6": "what is in a client's account does not show on the wire",
                 "8.4": "forfeited purse",
                 "8.5": "stop",
                 "8.6": "way of closing",

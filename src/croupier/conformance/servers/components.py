@@ -70,9 +70,9 @@ class GameGoals:
 
 UNTESTABLE_REASONS: Final[Mapping[str, str]] = {
     "port": "a server is tested wherever it listens",
-    "limits": "the idle limit is 500 seconds, and a limit on decisions is not told",
+    "limits": "the idle limit is 500 seconds, and a limit on decisions does not show on the wire",
     "connection limit": "nobody knows for how many connections there is room",
-    "forfeited purse": "what was forfeited is not told on the wire, and the next purse is a new one",
+    "forfeited purse": "what was forfeited does not show on the wire, and the next purse is a new one",
     "stop": "a client cannot make a server stop",
     "way of closing": "how a connection is closed does not show in what was said",
 }

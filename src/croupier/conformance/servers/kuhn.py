@@ -154,7 +154,7 @@ GOALS: Final = (
     _goal(
         "4.8",
         "house-checks-by-showing",
-        "The house checks behind a check by showing its card",
+        "The house checks after a check by showing its card",
         _has_run("P_1", ("CHK", "CHK")),
     ),
     *(
@@ -268,7 +268,7 @@ SUITE: Final = house_server_suite(
                 "1.4": "limits",
                 "1.5": "connection limit",
                 "3.4": "follows from 3.3 and 6.1: there is no word for a raise",
-                "3.5": "who has won is not told on the wire; it shows in the purse, with 7.4",
+                "3.5": "who has won does not show on the wire, but in the purse, with 7.4",
                 "8.3": "forfeited purse",
                 "8.4": "stop",
                 "8.5": "way of closing",

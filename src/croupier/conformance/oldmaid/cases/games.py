@@ -116,8 +116,8 @@ async def _game_with_late_discards(context: TableContext) -> None:
 
 for clause, slug, title, play in (
     ("6.8", "game-1", "A whole game", _fair_game),
-    ("6.8", "game-2", "Another one", _fair_game),
-    ("6.8", "game-3", "And another one", _fair_game),
+    ("6.8", "game-2", "A whole game, with another deck", _fair_game),
+    ("6.8", "game-3", "A whole game, with a third deck", _fair_game),
     ("6.7", "asked-often", "A game in which the status is asked for again and again", _game_with_status_requests),
     ("9.2", "deaths-early", "A game in which two players leave when few cards are drawn", partial(_two_leave, 6)),
     ("9.2", "deaths-late", "A game in which two players leave when most cards are drawn", partial(_two_leave, 38)),
@@ -130,5 +130,5 @@ CASES.add("1.4", "game-in-pieces", "A game in which all requests are sent in sma
 CASES.add("5.8", "game-of-the-patient", "A game in which pairs are kept until all cards are drawn")(
     _game_with_late_discards
 )
-for slug, title in (("lies-1", "A game with illegal requests"), ("lies-2", "Another one")):
+for slug, title in (("lies-1", "A game with illegal requests"), ("lies-2", "A whole game, with another deck")):
     CASES.add("8.1", slug, title, needs_whole_lobby=True)(_game_with_illegal_requests)
