@@ -1,5 +1,6 @@
 """What was observed in one try of a client test case."""
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from itertools import dropwhile, groupby, pairwise, takewhile
 from typing import Final
@@ -14,6 +15,9 @@ from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, messa
 from croupier.conformance.responders import message_kind
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
+
+ERROR_PATTERN: Final = re.compile(r"(?:error|exception|fatal|panic|panicked)\b", re.IGNORECASE)
+"""What programs write in the line that says why they end."""
 
 MAX_STDERR_CHARS: Final = 200
 """How much of the last line of standard error is quoted in a sentence."""
@@ -40,9 +44,13 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def stderr_excerpt(self) -> str:
-        """The last line of standard error, to be appended to a sentence; empty if there is none."""
+        """The last line of standard error that names an error, or else the last one, to be appended to a sentence.
+
+        It is empty if there is none. Rust, Java and Node write other lines after that of the error.
+        """
         lines = self.stderr.decode(errors="backslashreplace").strip().splitlines()
-        return f": {lines[-1].strip()[:MAX_STDERR_CHARS]}" if lines else ""
+        line = next((line for line in reversed(lines) if ERROR_PATTERN.search(line)), lines[-1] if lines else "")
+        return f": {line.strip()[:MAX_STDERR_CHARS]}" if line else ""
 
     @property
     def conversation(self) -> Conversation:

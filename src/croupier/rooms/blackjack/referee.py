@@ -192,7 +192,7 @@ class Referee(BaseReferee[Message, WireGame]):
             return self._client_error("blackjack-6.5", INVALID, Bet(coins), "1 or more")
         if coins > self._max_bet():
             limit = self._max_bet()
-            return self._client_error("blackjack-6.6", NO_COINS, Bet(coins), f"{limit} at most", limit)
+            return self._client_error("blackjack-6.6", NO_COINS, Bet(coins), f"BET of at most {limit}", limit)
         self._add_to_balance(-coins)
         self._is_betting = False
         self._expect_next(DEAL_CLAUSE, self._rules.start(coins))

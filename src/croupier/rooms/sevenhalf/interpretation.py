@@ -179,7 +179,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return self._blame("sevenhalf-7.2", message, "1 or more")
         if game.bet + coins > MAX_TOTAL_BET:
             self.game = refused
-            return self._blame("sevenhalf-7.3", message, f"at most {MAX_TOTAL_BET} in all", MAX_TOTAL_BET)
+            return self._blame("sevenhalf-7.3", message, f"bets of at most {MAX_TOTAL_BET} in all", MAX_TOTAL_BET)
         fork = self._fork()
         fork.game = refused
         fork._expected_replies.append(ExpectedReply("sevenhalf-7.3", "ERRO", kind=Erro))
