@@ -209,6 +209,18 @@ def test_a_client_that_does_not_connect_shows_its_output() -> None:
     assert result.stderr.endswith("; its stderr: no such house\n")
 
 
+def test_a_program_that_cannot_be_tested_has_a_report_that_says_why(tmp_path: Path) -> None:
+    file, page = tmp_path / "results.json", tmp_path / "found.html"
+    command = f"{sys.executable} -c 'import nosuch' {{port}}"
+    result = check("kuhn/4", "--server", command, "--quiet", "--report", f"gradescope={file}", f"html={page}")
+    assert result.returncode == 2
+    report = json.loads(file.read_text())
+    assert "Nothing could be tested: " in report["output"]
+    assert "No module named 'nosuch'" in report["output"]
+    assert {(test["score"], test["max_score"]) for test in report["tests"]} == {(0, 0)}
+    assert "Nothing could be tested: " in page.read_text()
+
+
 def test_a_client_that_cannot_be_started_is_an_error_in_one_line() -> None:
     result = check("kuhn", "--client", "./no-such-client {host} {port}")
     message = "croupier: './no-such-client' cannot be started: No such file or directory\n"

@@ -110,7 +110,7 @@ def check(
     from croupier.conformance.containment.policy import contained
     from croupier.conformance.program import ProgramError
     from croupier.conformance.report.terminal import print_parts, terminal
-    from croupier.conformance.run import Plan
+    from croupier.conformance.run import Plan, untested
     from croupier.conformance.suite import find_suite
     from croupier.rooms import find_room
 
@@ -149,8 +149,14 @@ def check(
             max_failures=max_failures,
             arguments=given,
         )
-        with contained(contain.containment()):
-            results = run_tests(console, plan, quiet=quiet, show_all=show_all)
+        begun = time.time()
+        try:
+            with contained(contain.containment()):
+                results = run_tests(console, plan, begun, quiet=quiet, show_all=show_all)
+        except (ConnectionError, ProgramError) as error:
+            for path, text in files:
+                path.write_text(text(untested(plan, str(error), begun)), encoding="utf-8")
+            raise
         print_parts(console, terminal(results, is_complete=show_all)[-2 if quiet else 0 :])
         for path, text in files:
             path.write_text(text(results), encoding="utf-8")
@@ -236,8 +242,8 @@ def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"],
     return reports
 
 
-def run_tests(console: "Console", plan: "Plan", *, quiet: bool, show_all: bool) -> "Report":
-    """Run the tests and print each result as it arrives."""
+def run_tests(console: "Console", plan: "Plan", begun: float, *, quiet: bool, show_all: bool) -> "Report":
+    """Run the tests and print each result as it arrives. `begun` is in seconds since 1970."""
     from croupier.conformance.containment.policy import current_containment
     from croupier.conformance.run import check as run_plan
     from croupier.net.event_loop import run
@@ -249,7 +255,7 @@ def run_tests(console: "Console", plan: "Plan", *, quiet: bool, show_all: bool) 
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         if plan.command and not quiet and current_containment().is_sandboxed:
             await report_missing_sandbox()
-        return await run_plan(plan, on_result, time.time())
+        return await run_plan(plan, on_result, begun)
 
     with show_progress(console, len(plan.cases), quiet=quiet, show_all=show_all) as on_result:
         return asyncio.run(main()) if plan.command else run(main())  # uvloop starts programs more slowly

@@ -362,6 +362,23 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
         await _run_with_decks(search.plan, cases, search, on_result)
     if end.stopped_reason:
         on_result(end.stopped_reason)
+    return structs.replace(
+        _report(plan, started_at, search.final_results(cases)),
+        seconds=clock() - start,
+        dialect=search.sentence,
+        spoken_dialect="" if search.spoken_dialect is None else search.spoken_dialect.option,
+        stderr=end.stderr,
+        stopped_reason=end.stopped_reason,
+    )
+
+
+def untested(plan: Plan, reason: str, started_at: float) -> Report:
+    """Return the report about a program that cannot be tested for a reason: all cases are skipped."""
+    results = (Result(case.id, case.title, case.clause, Outcome.SKIP, "nothing could be tested") for case in plan.cases)
+    return structs.replace(_report(plan, started_at, tuple(results)), stopped_reason=" ".join(reason.split()))
+
+
+def _report(plan: Plan, started_at: float, results: tuple[Result, ...]) -> Report:
     return Report(
         room=plan.room.name,
         role=plan.role,
@@ -370,12 +387,8 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
         version=__version__,
         seed=plan.seed,
         started_at=started_at,
-        seconds=clock() - start,
-        results=search.final_results(cases),
-        dialect=search.sentence,
-        spoken_dialect="" if search.spoken_dialect is None else search.spoken_dialect.option,
-        stderr=end.stderr,
-        stopped_reason=end.stopped_reason,
+        seconds=0.0,
+        results=results,
     )
 
 
