@@ -391,6 +391,19 @@ def test_a_run_that_only_lacks_something_says_so() -> None:
     assert "It does not have all of the protocol." in shown(replace(REPORT, results=(RESULTS[0], RESULTS[6])))
 
 
+def test_the_verdict_counts_what_only_a_strict_run_fails() -> None:
+    assert verdict_sentence(replace(REPORT, results=RESULTS[:1])) == "No case fails."
+    assert verdict_sentence(replace(REPORT, results=(RESULTS[0], RESULTS[4]))) == (
+        "No case fails. 1 case departs from the protocol in a way that it tolerates; --strict does not."
+    )
+
+
+def test_the_notes_of_an_outcome_say_what_it_means() -> None:
+    text = shown(REPORT)
+    assert re.search(r"CHOICE +no fault: the document leaves open what the program does +─", text)
+    assert re.search(r"SKIP +not tested, for the reason in the note +─", text)
+
+
 def test_nasty_text_is_nasty() -> None:
     with pytest.raises(UnicodeEncodeError):
         NASTY.encode()

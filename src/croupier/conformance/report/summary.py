@@ -32,9 +32,9 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
     Outcome.PASS: "as the protocol has it",
     Outcome.FAIL: "breaks the protocol",
     Outcome.NON_STRICT: "departs from the protocol in a way that it tolerates",
-    Outcome.CHOICE: "the document is silent; the note says what was chosen",
+    Outcome.CHOICE: "no fault: the document leaves open what the program does",
     Outcome.UNIMPLEMENTED: "refused wherever it was asked for",
-    Outcome.SKIP: "could not be shown",
+    Outcome.SKIP: "not tested, for the reason in the note",
 }
 
 END_NAMES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "server"}
@@ -250,7 +250,9 @@ def headline(report: Report) -> str:
 def verdict_sentence(report: Report) -> str:
     """The verdict in a sentence, as a person would say it."""
     if report.exit_status == 0:
-        return "No case fails."
+        count = report.count(Outcome.NON_STRICT)
+        departing = f"{format_count(count, 'case')} {'departs' if count == 1 else 'depart'} from the protocol in a way"
+        return f"No case fails.{f' {departing} that it tolerates; --strict does not.' * bool(count)}"
     if report.exit_status == 2:
         skipped = report.count(Outcome.SKIP)
         if skipped == len(report.results):

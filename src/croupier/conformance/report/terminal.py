@@ -12,6 +12,7 @@ from rich.text import Text
 from croupier.conformance.report.hexdump import printable
 from croupier.conformance.report.summary import (
     LOOKS,
+    MEANINGS,
     FailureGroup,
     broken_clause,
     count_outcomes,
@@ -99,7 +100,7 @@ def _notes(report: Report, outcome: Outcome, *, is_complete: bool) -> Iterator[R
     found = notes(report, outcome)
     if not found:
         return
-    yield Rule(outcome_text(outcome), align="left")
+    yield Rule(Text.assemble(outcome_text(outcome), (f" {MEANINGS[outcome]} ", "dim")), align="left")
     for note, results in [*found.items()][: None if is_complete else MAX_NOTES_SHOWN]:
         cases = ", ".join(result.case for result in results[: None if is_complete else 1])
         more = f" and {len(results) - 1} more" if len(results) > 1 and not is_complete else ""
