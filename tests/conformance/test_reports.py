@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.conversation import UNFINISHED_MESSAGE, DialogueLine
 from croupier.conformance.report.html import html
 from croupier.conformance.report.reports import (
     REPORT_FORMATS,
@@ -181,6 +181,8 @@ def test_a_long_text_is_not_shown_in_hexadecimal() -> None:
 def test_a_line_says_how_the_tester_has_sent_it(side: int, cuts: tuple[int, ...] | None, pieces: str) -> None:
     line = DialogueLine(side, b"STRT P_1", STRT["P_1"], 0.0, cuts)
     assert show_line(line).pieces == pieces
+    beginning = DialogueLine(side, b"STR", UNFINISHED_MESSAGE, 0.0, cuts)
+    assert show_line(beginning).pieces == "only the beginning of a message"
 
 
 @every_kind

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.conformance.clauses import find_clause
-from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.conversation import UNFINISHED_MESSAGE, DialogueLine
 from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause
 from croupier.conformance.report.hexdump import DumpLine, hex_diff, hex_dump, is_plain_text, is_utf8, printable
 from croupier.conformance.report.look import Look
@@ -59,7 +59,7 @@ MAX_SHOWN_HTTP_BYTES: Final = 8000
 class ShownLine(Struct, frozen=True):
     """A line of a dialogue: its side, its text, and its bytes in hexadecimal unless the text shows them.
 
-    `pieces` says how the tester has sent it, if that was not alone and in one piece.
+    `pieces` says how the tester has sent it, if that was not alone and in one piece, or that it is not complete.
     """
 
     side: str
@@ -119,10 +119,12 @@ def show_line(line: DialogueLine) -> ShownLine:
 
 
 def _describe_pieces(line: DialogueLine) -> str:
-    """How a message of the tester was sent; empty if that was in one piece.
+    """How a message of the tester was sent, empty if that was in one piece; or that it is only the beginning of one.
 
     A client that does not wait for an answer is noted, too. Several answers to one message are usual.
     """
+    if line.message is UNFINISHED_MESSAGE:
+        return "only the beginning of a message"
     if line.cuts is None:
         return ""
     starts = [0, *(cut for cut in line.cuts if cut), len(line.data)]
