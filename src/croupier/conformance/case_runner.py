@@ -11,6 +11,7 @@ from msgspec import structs
 from croupier.conformance.case import Case
 from croupier.conformance.crowd import Crowd
 from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.program import error_line
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
@@ -184,13 +185,13 @@ class CaseRunner:
         is_doubtful = self._bench.may_have_ended_server
         again = [case for case, result in finished if is_doubtful or result.failure is not None] + [*running.values()]
         is_alone = len(finished) == 1 and not running and not is_doubtful
-        has_written = bool(self._server.program.stderr)
+        error = error_line(self._server.program.stderr)
         await cancel_all(*running)
         running.clear()
         if not self._restarts:
             self._server.leaving_cause = await self._bench.find_leaving_cause()
         if is_alone and not self._ends_with_clients:
-            self._record([_blame(*finished[0], end, has_written=has_written)])
+            self._record([_blame(*finished[0], end, error)])
             again = []
         else:
             self._record(result for case, result in finished if case not in again)
@@ -288,15 +289,15 @@ class CaseRunner:
         return silent if again.outcome is Outcome.SKIP else again
 
 
-def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result:
-    """Return the result of the case at which the server has ended; it `has_written` to stderr.
+def _blame(case: Case, result: Result, end: str, error: str) -> Result:
+    """Return the result of the case at which the server has ended; `error` is a line of its stderr.
 
     A client that has said nothing has not made it end: then the case is about an earlier one.
     """
-    ended = f"the end of the server ({end})"
+    ended = f"the end of the server ({end}{': ' * bool(error)}{error})"
     found = result.failure if any(line.side == CLIENT for line in result.dialogue) else None
     found = found or Failure(case.clause, "a server that goes on", ended)
-    cause = Cause(f"it has ended ({end}){': see what it has written to stderr' * has_written}")
+    cause = Cause(f"it has ended ({end})")
     failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
     return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -34,6 +35,23 @@ LIMIT_SIGNALS: Final[Mapping[int, str]] = {
     signal.SIGXFSZ: "has written a larger file than allowed",
 }
 """The signals of the kernel at a limit, and the predicates of sentences about them."""
+
+
+ERROR_PATTERN: Final = re.compile(r"(?:error|exception|fatal|panic|panicked)\b", re.IGNORECASE)
+"""What programs write in the line that says why they end."""
+
+MAX_ERROR_CHARS: Final = 200
+"""How much of such a line is quoted in a sentence."""
+
+
+def error_line(stderr: bytes) -> str:
+    """Return the last line of standard error that names an error, or else the last one; empty if there is none.
+
+    Rust, Java and Node write other lines after that of the error.
+    """
+    lines = stderr.decode(errors="backslashreplace").strip().splitlines()
+    line = next((line for line in reversed(lines) if ERROR_PATTERN.search(line)), lines[-1] if lines else "")
+    return line.strip()[:MAX_ERROR_CHARS]
 
 
 class ProgramError(Exception):

@@ -1,6 +1,5 @@
 """What was observed in one try of a client test case."""
 
-import re
 from collections.abc import Mapping, Sequence, Set
 from itertools import dropwhile, groupby, pairwise, takewhile
 from typing import Final
@@ -12,15 +11,10 @@ from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, message_code
+from croupier.conformance.program import error_line
 from croupier.conformance.responders import message_kind
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
-
-ERROR_PATTERN: Final = re.compile(r"(?:error|exception|fatal|panic|panicked)\b", re.IGNORECASE)
-"""What programs write in the line that says why they end."""
-
-MAX_STDERR_CHARS: Final = 200
-"""How much of the last line of standard error is quoted in a sentence."""
 
 HELD_BACK_SECONDS: Final = 0.3
 """How long an answer is held back to see whether the client sends ahead."""
@@ -44,13 +38,9 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def stderr_excerpt(self) -> str:
-        """The last line of standard error that names an error, or else the last one, to be appended to a sentence.
-
-        It is empty if there is none. Rust, Java and Node write other lines after that of the error.
-        """
-        lines = self.stderr.decode(errors="backslashreplace").strip().splitlines()
-        line = next((line for line in reversed(lines) if ERROR_PATTERN.search(line)), lines[-1] if lines else "")
-        return f": {line.strip()[:MAX_STDERR_CHARS]}" if line else ""
+        """The line of its standard error that names an error, to be appended to a sentence; empty if there is none."""
+        line = error_line(self.stderr)
+        return f": {line}" if line else ""
 
     @property
     def conversation(self) -> Conversation:
