@@ -104,7 +104,7 @@ def attempt_that_ended(case: Case, error: Ended | None, dialogue: Sequence[Dialo
         case None:
             return Attempt(Outcome.PASS, dialogue=dialogue)
         case Failed(failure=failure):
-            note = f"ours has {failure.expected}; this one: {failure.actual} ({failure.clause})"
+            note = f"croupier's own program: {failure.expected}; this program: {failure.actual} ({failure.clause})"
             if not error.is_certain and (case.failure_is_choice or find_clause(failure.clause).is_open):
                 return make_attempt(replace(failure, outcome=Outcome.CHOICE), dialogue, note, strict=strict)
             cause = failure.cause or likely_framing_cause(failure.got)

@@ -220,7 +220,7 @@ class PlayerReplay:
             if command == "discard" and self._may_keep_pairs:
                 raise ImplementationChoice(KEEPS_PAIRS)
             if entry.kind == "dropped":
-                self._choice = f"ours disconnects from {entry.peer!r}, this one stays ({self._clause})"
+                self._choice = f"croupier disconnects from {entry.peer!r}, this program stays ({self._clause})"
                 self._lines_left.remove(entry)
                 return
             if self._postpone(entry):
@@ -389,7 +389,7 @@ class PlayerReplay:
             return
         clause, found = error_clause(error), f"the end of the connection to {name!r} after the error"
         if clause in NO_MESSAGE_CLAUSES:
-            raise ImplementationChoice(f"ours goes on after what is no message; this one: {found} ({clause})")
+            raise ImplementationChoice(f"croupier goes on after what is no message; this program: {found} ({clause})")
         raise Failed(clause, found, "that the conversation goes on", kind=FoundKind.CLOSED)
 
     def _answer_offers_to_peers_out(self) -> None:
@@ -533,7 +533,7 @@ class PlayerReplay:
             raise received.failure(clause, f"to throw away {wanted['cards']}")
         last = str(found.get("last_cards", found.get("last_card", ""))).lower()
         if last and last != wanted["last_cards"]:
-            self._choice = f"last_cards is {last} where ours has {wanted['last_cards']} (oldmaid-5.11)"
+            self._choice = f"last_cards is {last} where croupier has {wanted['last_cards']} (oldmaid-5.11)"
 
 
 def player_transcripts() -> Sequence[Transcript]:

@@ -176,7 +176,9 @@ async def _undecodable_bytes(context: TableContext) -> None:
     if not player.is_disconnected:
         await player.receive(QUIET_SECONDS)
     if not player.is_disconnected:
-        raise ImplementationChoice("after bytes that are no text the conversation goes on; ours closes the connection")
+        raise ImplementationChoice(
+            "after bytes that are no text the conversation goes on; croupier closes the connection"
+        )
 
 
 @CASES.add("2.11", "swallowed", "Answers to no pending request are ignored", failure_is_choice=True)

@@ -212,7 +212,7 @@ async def _invalid_request(invalid: InvalidRequest, state: TableState, context: 
         raise ImplementationChoice(f"it answers {invalid.description} more than once: also {more.text}")
     if not await _still_answers(player, driven_game):
         if may_close:
-            raise ImplementationChoice(f"it closes the connection after {invalid.description}; ours goes on")
+            raise ImplementationChoice(f"it closes the connection after {invalid.description}; croupier goes on")
         raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
 
 
