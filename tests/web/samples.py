@@ -321,7 +321,10 @@ CAUSES = [
         clause="kuhn-4.2",
         count=2,
         tests=["the house deals after STRT", "the house waits for a whole message"],
-        dialogue=[ShownLine("client", "STRT", "53 54 52 54"), ShownLine("server", "CARD C_K")],
+        dialogue=[
+            ShownLine("client", "STRT", "53 54 52 54", "only the beginning of a message"),
+            ShownLine("server", "CARD C_K"),
+        ],
     ),
     CauseView("Expected DISC; actual nothing", "kuhn-7.2", 1, ["the house ends exhausted sessions"], ()),
 ]

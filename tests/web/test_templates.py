@@ -69,3 +69,7 @@ def test_every_template_is_shown_by_a_page() -> None:
         referred = tree.find_all((nodes.Extends, nodes.Include, nodes.FromImport))
         found |= {each.template.value for each in referred} - shown  # type: ignore[attr-defined]  # a constant
     assert shown == {str(path.relative_to(WEB / "templates")) for path in (WEB / "templates").rglob("*.html")}
+
+
+def test_a_dialogue_says_what_is_not_a_whole_message() -> None:
+    assert "(only the beginning of a message)" in render("check-run")
