@@ -207,14 +207,15 @@ class Pairing:
         return ProgramEnd(status, client.end_description, is_out_of_time=is_out_of_time, was_active=was_active)
 
     async def _wait_left(self) -> None:
-        """Wait until the client has closed all its connections, and has not connected again for some time.
+        """Wait until the client has closed all its connections after a game, and has not connected again for some time.
 
         It has no reason to end then: that it still runs does not show on the wire.
         """
         while True:
             await self._client_left.wait()
             self._opened.clear()
-            if not await wait_set(self._opened, CLOSE_TIMEOUT_SECONDS):
+            has_played = any(each.conversation.games for each in self.connections)
+            if not await wait_set(self._opened, CLOSE_TIMEOUT_SECONDS) and has_played:
                 return
 
     async def _acts_in_time(self) -> bool:
