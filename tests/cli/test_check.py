@@ -354,8 +354,9 @@ def test_a_signal_also_ends_the_server_under_test(number: int, status: int) -> N
         assert "PASS" in process.stdout.readline()
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.send_signal(number)
-        process.communicate(timeout=TIMEOUT_SECONDS)
+        output, _ = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == status
+    assert ("the run was interrupted; the other cases were not run" in output) is (number == signal.SIGINT)
     assert children
     end = time.monotonic() + TIMEOUT_SECONDS
     while any(is_running(int(child)) for child in children):

@@ -110,7 +110,7 @@ def check(
     from croupier.conformance.containment.policy import contained
     from croupier.conformance.program import ProgramError
     from croupier.conformance.report.terminal import print_parts, terminal
-    from croupier.conformance.run import Plan, untested
+    from croupier.conformance.run import INTERRUPTED, Plan, untested
     from croupier.conformance.suite import find_suite
     from croupier.rooms import find_room
 
@@ -164,6 +164,8 @@ def check(
         return EXIT_TERMINATED
     except (ValueError, OSError, ProgramError) as error:
         return fail(error, EXIT_NOT_TESTED, keep="\n\t")  # a ProgramError may quote several lines
+    if results.stopped_reason == INTERRUPTED:
+        raise KeyboardInterrupt
     return results.exit_status
 
 
@@ -243,19 +245,28 @@ def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"],
 
 
 def run_tests(console: "Console", plan: "Plan", begun: float, *, quiet: bool, show_all: bool) -> "Report":
-    """Run the tests and print each result as it arrives. `begun` is in seconds since 1970."""
+    """Run the tests and print each result as it arrives. `begun` is in seconds since 1970.
+
+    The first Ctrl-C ends them with the results that there are, the second one at once.
+    """
     from croupier.conformance.containment.policy import current_containment
     from croupier.conformance.run import check as run_plan
     from croupier.net.event_loop import run
 
     async def main() -> "Report":
-        this = asyncio.current_task()
+        this, loop, interrupted = asyncio.current_task(), asyncio.get_running_loop(), asyncio.Event()
         assert this is not None, "asyncio.run() runs a task"
+
+        def interrupt() -> None:
+            loop.remove_signal_handler(signal.SIGINT)
+            interrupted.set()
+
         with suppress(NotImplementedError):  # Windows
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+            loop.add_signal_handler(signal.SIGTERM, this.cancel)
+            loop.add_signal_handler(signal.SIGINT, interrupt)
         if plan.command and not quiet and current_containment().is_sandboxed:
             await report_missing_sandbox()
-        return await run_plan(plan, on_result, begun)
+        return await run_plan(plan, on_result, begun, interrupted)
 
     with show_progress(console, len(plan.cases), quiet=quiet, show_all=show_all) as on_result:
         return asyncio.run(main()) if plan.command else run(main())  # uvloop starts programs more slowly

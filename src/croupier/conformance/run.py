@@ -48,6 +48,8 @@ MAX_PROBED_MISSES: Final = 6
 MAX_PROBED_PASSES: Final = 3
 """How many cases of either kind are run without a dialect that is in doubt."""
 
+INTERRUPTED: Final = "the run was interrupted; the other cases were not run"
+
 SAMPLED_CASES: Final = 8
 """About this many cases show whether a program also reads the dialect of the room that it sends."""
 
@@ -340,12 +342,13 @@ def _spoken_dialects(plan: Plan) -> Sequence[Any]:
     return [*(each for each in dialects(plan.room.name) if each.option), *plan.suite.spoken_dialects]
 
 
-async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
+async def check(plan: Plan, on_result: OnResult, started_at: float, interrupted: asyncio.Event | None = None) -> Report:
     """Test a program; `started_at` is in seconds since 1970. Raises ConnectionError, ProgramError and ValueError.
 
     If many cases fail because of one dialect, the run starts again and reads what the program sends in that dialect, so
-    that its other errors are found as well.
+    that its other errors are found as well. Once `interrupted` is set, it ends with the results that there are.
     """
+    interrupted = interrupted or asyncio.Event()
     cases = plan.cases
     clock = asyncio.get_running_loop().time
     start = clock()
@@ -353,13 +356,17 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     end: RunEnd | None = None
     while end is None:
         left = [case for case in cases if case.id not in search.results]
-        end = await _run_until(_run_cases(search.plan, left, search, plan.command), search.found)
-        if end is None and search.doubts_dialect:
+        end = await _run_until(_run_cases(search.plan, left, search, plan.command), search.found, interrupted)
+        if end is None and interrupted.is_set():
+            end = RunEnd("", INTERRUPTED)
+        elif end is None and search.doubts_dialect:
             end = await search.resolve_doubt(cases)
         elif end is None:
             on_result(await search.restart(cases))
     if plan.deck_flag and not end.stopped_reason:
-        await _run_with_decks(search.plan, cases, search, on_result)
+        await _run_until(_run_with_decks(search.plan, cases, search, on_result), interrupted)
+        if interrupted.is_set():
+            end = RunEnd(end.stderr, INTERRUPTED)
     if end.stopped_reason:
         on_result(end.stopped_reason)
     return structs.replace(
@@ -399,10 +406,10 @@ class RunEnd(NamedTuple):
     stopped_reason: str
 
 
-async def _run_until(work: Coroutine[Any, Any, RunEnd], event: asyncio.Event) -> RunEnd | None:
-    """Run a coroutine until it returns, or until the event is set (then None)."""
+async def _run_until[T](work: Coroutine[Any, Any, T], *events: asyncio.Event) -> T | None:
+    """Run a coroutine until it returns, or until one of the events is set (then None)."""
     task = asyncio.ensure_future(work)
-    done = await wait_first(task, event.wait())
+    done = await wait_first(task, *(event.wait() for event in events))
     return task.result() if task in done else None
 
 
