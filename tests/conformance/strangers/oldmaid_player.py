@@ -40,6 +40,7 @@ class Player:
         self.listed = asyncio.Event()
         self.over = asyncio.Event()
         self.table_lock = asyncio.Lock()
+        self.left_lock = asyncio.Lock()
         self.tasks = set()
         self.right_peers = set()
 
@@ -59,8 +60,7 @@ class Player:
                 sys.exit(f"The table refuses me: {answer.get('message')}")
             self.read_players(answer["players"])
             self.listed.set()
-            if self.me == 0:
-                self.start(self.take_card())
+            self.start(self.take_card() if self.me == 0 else self.next_peer())
             await self.over.wait()
         finally:
             server.close()
@@ -159,6 +159,10 @@ class Player:
 
     async def next_peer(self):
         """Return the connection to the next player who is in the game, None if there is none."""
+        async with self.left_lock:
+            return await self.find_next_peer()
+
+    async def find_next_peer(self):
         if self.left_peer:
             return self.left_peer
         for step in range(1, len(self.players)):

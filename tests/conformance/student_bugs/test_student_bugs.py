@@ -126,7 +126,6 @@ QUICK = (
     ("kuhn_client", "disc-with-an-argument", "kuhn/7.2/no-coin-for-the-ante"),
     ("sevenhalf_client", "empty-erro-is-the-end", "sevenhalf/2.6/refusal-no-text"),
     ("blackjack_client", "bank-counted-with-hard-aces", "blackjack/3.8/bank-stands-on-soft-17"),
-    ("blackjack_client", "largest-bet-unknown", "blackjack/7.4/large-purse"),
 )
 """These bugs are looked for with the cases of one clause or section: in `make test` the first of each program."""
 

@@ -24,7 +24,7 @@ from croupier.core.session import Address
 from croupier.http.wire import SentRequest
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
-MAX_EMPTY_GAME_SECONDS: Final = 20.0
+MAX_EMPTY_GAME_SECONDS: Final = 40.0
 """How long cases of a run wait for a game without players, in all."""
 
 OK: Final = 200

@@ -234,10 +234,10 @@ class Experiments:
         be silent: it may send something unasked.
         """
         assert attempt.failure is not None, "only failures are explained"
-        if attempt.failure.cause is not None or attempt.is_close:
+        if attempt.failure.cause is not None or [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
             return attempt
-        if [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
-            return attempt
+        if attempt.is_close and not self._test_data.is_refusal(attempt.dialogue[-1].message):
+            return attempt  # it has said goodbye after its answer
         *before, last = client_messages(attempt.dialogue) or [b""]
         layout = LAYOUTS[self._test_data.room.name].layout
         code = next((code for code, fields in layout.items() if fields and last.startswith(code)), b"")
