@@ -13,7 +13,7 @@ from croupier.core.referee import CLIENT
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.conformance.suites import check_client, client_cases
-from tests.sampling import extended, one_for_each
+from tests.sampling import one_for_each
 
 SILENCE = 2.0
 """Seconds: a rogue that falls silent is given no more."""
@@ -204,7 +204,8 @@ def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     assert result.dialogue or rogue.clause.endswith(("-1.2", "-2.1"))
 
 
-@pytest.mark.parametrize("habit", extended(["leaves-by-chance", "leaves-with-a-jack"], 2))
+@pytest.mark.extended
+@pytest.mark.parametrize("habit", ["leaves-by-chance", "leaves-with-a-jack"])
 def test_a_client_that_leaves_games_is_not_blamed_for_how_the_house_speaks(habit: str) -> None:
     results = tried("kuhn", command("kuhn", "client", habit), "kuhn/3.1", "kuhn/4", "kuhn/1.3", "kuhn/2")
     assert [result for result in results if result.outcome is Outcome.FAIL] == []
