@@ -118,7 +118,7 @@ class TableBench(Bench):
         sent = {side: [line.data for line in attempt.dialogue if line.side == side] for side in (CLIENT, HOUSE)}
         if any(is_in_greeting(data, greeting) for data in sent[HOUSE]):
             return attempt.blamed("oldmaid-1.8", dialect_cause([greeting_dialect(greeting)]))
-        if any(data and data in sent[CLIENT] for data in sent[HOUSE]):
+        if any(b'"cmd"' in data and data in sent[CLIENT] for data in sent[HOUSE]):
             return attempt.blamed(attempt.failure.clause, SENDS_BACK)
         if attempt.is_close and attempt.failure.clause == "oldmaid-1.8":
             return attempt.blamed(attempt.failure.clause, CLOSES_AFTER_ANSWERS)

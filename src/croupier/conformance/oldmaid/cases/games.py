@@ -130,5 +130,8 @@ CASES.add("1.4", "game-in-pieces", "A game in which all requests are sent in sma
 CASES.add("5.8", "game-of-the-patient", "A game in which pairs are kept until all cards are drawn")(
     _game_with_late_discards
 )
-for slug, title in (("lies-1", "A game with illegal requests"), ("lies-2", "A whole game, with another deck")):
+for slug, title in (
+    ("lies-1", "A game with illegal requests"),
+    ("lies-2", "A game with illegal requests, with another deck"),
+):
     CASES.add("8.1", slug, title, needs_whole_lobby=True)(_game_with_illegal_requests)
