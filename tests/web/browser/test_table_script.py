@@ -236,7 +236,7 @@ def test_field_slider_presets_and_button_show_the_same_number(table: ScriptedTab
 def test_the_focus_goes_to_the_next_first_action(table: ScriptedTable, page: Page) -> None:
     open_table(page, table)
     table.answers = [Answer(WAITING)]
-    page.locator(".act", has_text="Bet").press("Enter")
+    page.locator(".act[data-key=b]").press("Enter")
     page.get_by_text("Waiting for the house.").wait_for()
     assert focused(page) == "acts"
     table.publish(CALL)
