@@ -115,7 +115,7 @@ remove, act, begin = holdem_table.Game.remove, holdem_table.Game.act, holdem_tab
 def changed_remove(game, one):
     return remove(game, one) if one.playing else os._exit(1)
 def changed_act(game, one, action, amount):
-    threading.Timer(0.001, os._exit, [1]).start()
+    threading.Timer(0.0, os._exit, [1]).start()
     return act(game, one, action, amount)
 def changed_begin(game):
     begin(game)
@@ -132,7 +132,7 @@ ENDS_AT_LEAVING = CHANGED_SERVER.format(change="holdem_table.Game.remove = chang
 ENDS_AFTER_ACTS = CHANGED_SERVER.format(change="holdem_table.Game.act = changed_act")
 ENDS_AT_DEALS = CHANGED_SERVER.format(change="holdem_table.Game.begin_if_possible = changed_begin")
 REDIRECTS_PLAYERS = CHANGED_SERVER.format(change="holdem_server.Handler.route = changed_route")
-"""Strangers that end when a player leaves who was not dealt in yet, soon after an act, and when a hand begins, and one
+"""Strangers that end when a player leaves who was not dealt in yet, after an act, and when a hand begins, and one
 that redirects the path of players without its slash."""
 
 
@@ -168,7 +168,7 @@ def test_a_server_that_ends_when_players_leave_fails_only_by_that(options: str) 
 
 
 @pytest.mark.extended
-def test_a_server_that_ends_after_a_case_for_another_reason_fails_that_case() -> None:
+def test_a_server_that_ends_at_an_act_fails_the_case_with_the_act() -> None:
     names = "holdem/4.6/folding-for-nothing", "holdem/3.1/what-everybody-brings", "holdem/3.12/leaving-alone"
     results = asyncio.run(run_cases_on(ENDS_AFTER_ACTS, "", *names))
     assert [results[name].outcome for name in names] == [Outcome.FAIL, Outcome.PASS, Outcome.PASS]
