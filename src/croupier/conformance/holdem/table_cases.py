@@ -151,7 +151,7 @@ async def highest_bets_leave(context: HoldemContext) -> None:
     deep = sorted(order, key=lambda player: -chips[player])[:2]
     level = min(chips[player] for player in deep)
     first, last = sorted(deep, key=order.index)
-    raiser = last if order.index(last) - order.index(first) > 1 else first  # one who is not deep acts after both
+    raiser = last if order.index(last) - order.index(first) > 1 else first  # the player with few chips acts after both
     acted: list[str] = []
     while not {*deep} <= {*acted}:
         shown = await context.get_game(NOBODY, game)

@@ -234,7 +234,7 @@ class TableContext:
             elif failed.failure.clause == REFUSED_JOIN_CLAUSE and await self._is_welcome_from_elsewhere():
                 failed.amend(clause="oldmaid-3.9", cause=ONE_PER_HOST)
             elif not failed.failure.cause and failed.failure.clause != LEAVER_CLAUSE:
-                # a dialect shows in every case, and is then undone; who has left is in one game only
+                # a dialect shows in every case, and is then undone; a player that has left is in one game only
                 self.table.no_game_reason = str(failed)
             raise
         self.table.no_game_reason = "others join as well"
