@@ -232,7 +232,10 @@ class DialectSearch:
     async def _speaks(self, found: Dialect, cases: Sequence[Case]) -> bool:
         """Whether more of a sample of the cases pass, strictly or not, in a dialect than if it is only read."""
         left = [case for case in cases if case.id not in self.results]
-        simpler = left[: len(left) // 2]  # the others may take long
+        if len(left) >= SAMPLED_CASES:
+            simpler = left[: len(left) // 2]  # the others may take long
+        else:
+            simpler = [case for case in cases if case.id in self._missed]
         sample = simpler[:: len(simpler) // SAMPLED_CASES + 1]
         spoken = await self._outcomes(found.option, sample)
         read = await self._outcomes(self.plan.given_dialect, sample, found)
