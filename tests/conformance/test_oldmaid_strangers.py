@@ -23,7 +23,8 @@ PLAYER = "oldmaid_player.py"
 def play_game(address: str, *, ours: int, strangers: Sequence[str]) -> list[dict[str, object]]:
     """Play one game with this many of our players and strangers with these options; return our summaries."""
     host, _, port = address.rpartition(":")
-    our_command = [*COMMAND, "play", "oldmaid", address, "--json", "--pause", "0.02", "--poll-seconds", "0.1", "--nick"]
+    options = "--bot random --json --pause 0.02 --poll-seconds 0.1 --nick"
+    our_command = [*COMMAND, "play", "oldmaid", address, *options.split()]
     words = [[*our_command, f"ours{number}"] for number in range(ours)]
     words += [
         [sys.executable, "-S", str(FOLDER / PLAYER), host, port, f"stranger{number}", *shlex.split(options)]
