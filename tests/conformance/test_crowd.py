@@ -186,21 +186,74 @@ class DoubtfulBench(Bench):
         self.address = address
 
 
+async def run_on_mortal(bench: Any, count: int, script: str = MORTAL) -> dict[str, Result]:
+    """Run cases on a server of its own, which the bench may end."""
+    command = join([sys.executable, "-S", "-c", script, "{port}"])
+
+    async def start(port: int, _: int) -> ProgramUnderTest:
+        return await ProgramUnderTest.start(command, {"port": port})
+
+    async with ServerProcess(start, TIMEOUT_SECONDS) as server:
+        await server.open()
+        await bench.open(server.address)
+        runner = CaseRunner(bench, server=server)
+        await runner.run(new_cases(count))
+    return runner.results
+
+
 @pytest.mark.parametrize(("ends", "outcome"), [(1, Outcome.PASS), (2, Outcome.FAIL)])
 def test_a_case_that_may_not_have_ended_the_server_is_tried_again(run: Run, ends: int, outcome: Outcome) -> None:
-    async def main() -> None:
-        command = join([sys.executable, "-S", "-c", MORTAL, "{port}"])
+    bench = DoubtfulBench(ends)
+    assert outcomes(run(run_on_mortal(bench, 1))) == [outcome]
+    assert bench.tries == 2
 
-        async def start(port: int, _: int) -> ProgramUnderTest:
-            return await ProgramUnderTest.start(command, {"port": port})
 
-        async with ServerProcess(start, TIMEOUT_SECONDS) as server:
-            await server.open()
-            bench = DoubtfulBench(ends)
-            await bench.open(server.address)
-            runner = CaseRunner(bench, server=server)
-            await runner.run(new_cases(1))
-        assert outcomes(runner.results) == [outcome]
-        assert bench.tries == 2
+LATE_MORTAL = MORTAL.replace("os._exit(3)", "import time; time.sleep(0.05); os._exit(3)")
 
-    run(main())
+
+class LateBench(Bench):
+    """A bench whose case `fatal` ends the server a moment after its first tries; the others wait for that."""
+
+    def __init__(self, fatal: str, ends: int) -> None:
+        self._fatal = fatal
+        self._ends_left = ends
+
+    async def attempt(self, case: Any, number: int, *, is_patient: bool = False) -> Attempt:
+        reader, writer = await asyncio.open_connection(*self.address)
+        try:
+            if case.section == self._fatal:
+                writer.write(b"end" if self._ends_left else b"not")
+                self._ends_left -= self._ends_left > 0
+                return Attempt(Outcome.PASS)
+            async with asyncio.timeout(0.2):
+                await reader.read()
+        except TimeoutError:
+            return Attempt(Outcome.PASS)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+        failure = Failure(case.clause, "a server that goes on", "the close", kind=FoundKind.CLOSED)
+        return Attempt(Outcome.FAIL, failure=failure)
+
+    async def open(self, address: tuple[str, int]) -> None:
+        self.address = address
+
+
+@pytest.mark.parametrize("fatal", ["2.1", "2.2", "2.3"])
+def test_a_server_that_ends_after_a_case_is_blamed_for_that_case(run: Run, fatal: str) -> None:
+    results = run(run_on_mortal(LateBench(fatal, ends=9), 3, LATE_MORTAL))
+    assert {result.clause for result in results.values() if result.outcome is Outcome.FAIL} == {f"kuhn-{fatal}"}
+    failure = results[f"kuhn/{fatal}/case"].failure
+    assert failure is not None
+    assert failure.cause is not None
+    assert failure.cause.text == "it has ended (exit status 3)"
+
+
+def test_an_end_that_does_not_come_again_is_reported_where_it_was_seen(run: Run) -> None:
+    results = run(run_on_mortal(LateBench("2.1", ends=1), 2, LATE_MORTAL))
+    assert outcomes(results) == [Outcome.PASS, Outcome.FAIL]
+    failure = results["kuhn/2.2/case"].failure
+    assert failure is not None
+    assert failure.cause is not None
+    assert failure.cause.text == "it has ended (exit status 3) once, and not when this case was tried again"

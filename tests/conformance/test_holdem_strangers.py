@@ -168,9 +168,11 @@ def test_a_server_that_ends_when_players_leave_fails_only_by_that(options: str) 
 
 
 @pytest.mark.extended
-def test_a_server_that_ends_at_an_act_fails_the_case_with_the_act() -> None:
+@pytest.mark.parametrize("seconds", ["0.0", "0.01"])
+def test_a_server_that_ends_at_an_act_fails_the_case_with_the_act(seconds: str) -> None:
+    source = ENDS_AFTER_ACTS.replace("Timer(0.0", f"Timer({seconds}")
     names = "holdem/4.6/folding-for-nothing", "holdem/3.1/what-everybody-brings", "holdem/3.12/leaving-alone"
-    results = asyncio.run(run_cases_on(ENDS_AFTER_ACTS, "", *names))
+    results = asyncio.run(run_cases_on(source, "", *names))
     assert [results[name].outcome for name in names] == [Outcome.FAIL, Outcome.PASS, Outcome.PASS]
 
 

@@ -20,8 +20,13 @@ from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.net.event_loop import cancel_all
 
-MAX_RESTARTS: Final = 25
-"""A server that has died this often is not started again."""
+MAX_ENDS: Final = 25
+"""A server that has died more often is not started again; an end that only shows which case is to blame is not counted.
+"""
+
+LATE_END_SECONDS: Final = 0.3
+MAX_LATE_CASES: Final = 3
+"""A case may end the server this long after it has finished, and while so many other cases are run."""
 
 MAX_CONFIRMED_SILENCES: Final = 3
 """After this many silences that a second look has confirmed, others are believed at once."""
@@ -37,6 +42,8 @@ RESET_CAUSE: Final = Cause(
     "it resets the connection, which loses what it has sent last: it closes it with input that it has not read",
     is_guess=True,
 )
+
+ONCE: Final = " once, and not when this case was tried again"
 
 MAX_DIALOGUE_LINES: Final = 500
 """At most this many of the last messages of a case are kept."""
@@ -66,10 +73,11 @@ class CaseRunner:
         self._server = server
         self._shrinker = Shrinker(bench)
         self._confirmed_silences = 0
-        self._restarts = 0
+        self._ends = 0
         self._crowd = Crowd(bench.crowd_clause)
-        self._suspects: set[str] = set()  # the cases that were running when the server ended
-        self._end_in_crowd = ""
+        self._last_finished: deque[Case] = deque(maxlen=MAX_LATE_CASES)
+        self._suspects: set[str] = set()  # the cases that may have ended the server
+        self._otherwise: Result | None = None  # what to report if none of them ends it again
         self._clock = asyncio.get_running_loop().time
 
     @property
@@ -98,12 +106,16 @@ class CaseRunner:
                 self._start_due(waiting, beside, running)
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 finished = [(running.pop(task), task.result()) for task in [*running] if task in done]  # in their order
-                if (end := await self._death(result for _, result in finished)) is None:
+                is_last = not (waiting or beside or running)
+                if (end := await self._death([result for _, result in finished], is_last=is_last)) is None:
                     again = [case for case, _ in finished if self._crowd.has_to_run_again(case)]
                     self._record(result for case, result in finished if case not in again)
+                    self._last_finished.extend(case for case, _ in finished if case not in again)
                     waiting.extendleft(again[::-1])
                 else:
                     waiting.extendleft(await self._on_death(end, finished, running))
+                while waiting and not self._suspects and waiting[0].id in self.results:
+                    waiting.popleft()  # others were found to have ended the server
             if not self.stopped_reason and (waiting or beside or running):
                 self.stopped_reason = "as many cases have failed as --max-failures allows; the others were not run"
         finally:
@@ -124,7 +136,7 @@ class CaseRunner:
     ) -> list[Case]:
         """Take the cases that are to be started now."""
         due: list[Case] = []
-        lanes = 1 if self._restarts or self._suspects or self._crowd.is_disturbing else self._bench.lanes
+        lanes = 1 if self._ends or self._suspects or self._crowd.is_disturbing else self._bench.lanes
         occupants = [case for case in running.values() if not case.beside]
         while waiting and len(occupants) < lanes:
             if occupants and (self._crowd.runs_alone(occupants[-1]) or self._crowd.runs_alone(waiting[0])):
@@ -141,9 +153,16 @@ class CaseRunner:
             if self._has_failed_enough:
                 return
             self._crowd.finish(result.case, result.failure)
-            self.results[result.case] = self._without_culprit(result)
-            self._on_result(self.results[result.case])
+            self._report(result)
+            if result.case in self._suspects:
+                self._suspects.remove(result.case)
+                if not self._suspects and result.failure is None and self._otherwise is not None:
+                    self._report(self._otherwise)
         self._stop_if_mute()
+
+    def _report(self, result: Result) -> None:
+        self.results[result.case] = result
+        self._on_result(result)
 
     def _stop_if_mute(self) -> None:
         judged = [result for result in self.results.values() if result.outcome in {Outcome.PASS, Outcome.FAIL}]
@@ -159,15 +178,13 @@ class CaseRunner:
 
     # A server that dies.
 
-    async def _death(self, results: Iterable[Result]) -> str | None:
-        """Return how the server has ended if it has, None if it runs or is not ours."""
+    async def _death(self, results: Sequence[Result], *, is_last: bool) -> str | None:
+        """Return how the server has ended if it has, None if it runs or is not ours; `is_last`: no case is left."""
         if self._server is None or self._ends_with_clients:
             return None
-        is_suspicious = any(
-            result.case in self._suspects or (result.failure and result.failure.kind is FoundKind.CLOSED)
-            for result in results
-        )
-        if is_suspicious:
+        if is_last or any(result.case in self._suspects for result in results):
+            await self._server.has_ended(LATE_END_SECONDS)
+        elif any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results):
             await self._server.has_ended()
         else:
             await self._server.program.wait_ended(0.0)
@@ -178,43 +195,46 @@ class CaseRunner:
     ) -> Sequence[Case]:
         """Start the server again; return the cases that have to be run again, the last one first.
 
-        If several cases were running, they are run again one by one to find the one that kills the server. If it may
-        be none of them, they are run again, too. If the server ends whenever a client leaves, no case is to blame.
+        Those that were running, or had finished just before, are run again one by one to find the one that ends it. If
+        it may be none of them, they are run again, too. If the server ends whenever a client leaves, no case is to
+        blame.
         """
         assert self._server is not None, "only our own server is known to have died"
         is_doubtful = self._bench.may_have_ended_server
-        again = [case for case, result in finished if is_doubtful or result.failure is not None] + [*running.values()]
-        is_alone = len(finished) == 1 and not running and not is_doubtful
+        again = [*(case for case, _ in finished), *running.values()]
+        was_suspect = again[0].id in self._suspects  # then it was alone
+        late = [] if was_suspect else [*self._last_finished][::-1]
         error = error_line(self._server.program.stderr)
+        is_alone = len(again) == 1
+        otherwise = _blame(*finished[0], end, error, ONCE) if is_alone else self._blame_crowd(finished[0][1], end)
+        self._last_finished.clear()
         await cancel_all(*running)
         running.clear()
-        if not self._restarts:
+        if not (self._ends or was_suspect):
             self._server.leaving_cause = await self._bench.find_leaving_cause()
-        if is_alone and not self._ends_with_clients:
-            self._record([_blame(*finished[0], end, error)])
-            again = []
-        else:
-            self._record(result for case, result in finished if case not in again)
         if self._ends_with_clients:
             return again[::-1]
-        if self._restarts == MAX_RESTARTS and not is_doubtful:
-            self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
+        if is_alone and not late and not is_doubtful:
+            self._suspects.clear()
+            self._record([_blame(*finished[0], end, error)])
+            again = []
+        again += late
+        if self._ends == MAX_ENDS and not is_doubtful:
+            self.stopped_reason = f"the server has ended more than {MAX_ENDS} times; the other cases were not run"
             return ()
-        self._restarts += not is_doubtful
-        self._suspects, self._end_in_crowd = {case.id for case in again}, "" if is_doubtful else end
+        self._ends += not (is_doubtful or (was_suspect and self._otherwise is not None))
+        self._suspects = {case.id for case in again}
+        self._otherwise = otherwise if again and not is_doubtful else None
         await self._server.restart()
         await self._bench.open(self._server.address)
         return again[::-1]
 
-    def _without_culprit(self, result: Result) -> Result:
-        """Return what to report of a case: a failure if it is the last suspect, and none has ended the server alone."""
-        if result.case not in self._suspects:
-            return result
-        self._suspects.remove(result.case)
-        if self._suspects or result.failure is not None or not (self._crowd.clause and self._end_in_crowd):
-            return result
-        ended = f"the end of the server ({self._end_in_crowd})"
-        cause = Cause(f"it has ended ({self._end_in_crowd}) while several cases ran, and alone none of them ends it")
+    def _blame_crowd(self, result: Result, end: str) -> Result | None:
+        """Return the result if only several cases at once have ended the server, None if there is no clause for it."""
+        if not self._crowd.clause:
+            return None
+        cause = Cause(f"it has ended ({end}) while several cases ran, and alone none of them ends it")
+        ended = f"the end of the server ({end})"
         failure = Failure(self._crowd.clause, "a server that goes on", ended, kind=FoundKind.CLOSED)
         return structs.replace(result, outcome=Outcome.FAIL, failure=failure.explained(cause), dialogue=())
 
@@ -289,7 +309,7 @@ class CaseRunner:
         return silent if again.outcome is Outcome.SKIP else again
 
 
-def _blame(case: Case, result: Result, end: str, error: str) -> Result:
+def _blame(case: Case, result: Result, end: str, error: str, when: str = "") -> Result:
     """Return the result of the case at which the server has ended; `error` is a line of its stderr.
 
     A client that has said nothing has not made it end: then the case is about an earlier one.
@@ -297,7 +317,7 @@ def _blame(case: Case, result: Result, end: str, error: str) -> Result:
     ended = f"the end of the server ({end}{': ' * bool(error)}{error})"
     found = result.failure if any(line.side == CLIENT for line in result.dialogue) else None
     found = found or Failure(case.clause, "a server that goes on", ended)
-    cause = Cause(f"it has ended ({end})")
+    cause = Cause(f"it has ended ({end}){when}")
     failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
     return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
 
