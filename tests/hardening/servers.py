@@ -307,8 +307,15 @@ DEFAULT_THRESHOLDS = gc.get_threshold()
 """When a server collects garbage. The tests begin to do so less often after this module is imported."""
 
 
+INTERNED_TABLE_BYTES = {32 + (4 << bits) + 16 * ((2 << bits) // 3) for bits in range(16, 24)}
+"""The sizes of CPython's table of interned strings: a header, 4 bytes for each slot, 16 for each entry."""
+
+
 class Memory:
-    """Measures the memory that Python allocates in a block: `peak` and `kept` are in bytes above the start."""
+    """Measures the memory that Python allocates in a block: `peak` and `kept` are in bytes above the start.
+
+    The table of interned strings is not counted: it may grow in any block, by megabytes at once.
+    """
 
     peak = 0
     kept = 0
@@ -323,6 +330,9 @@ class Memory:
     def __exit__(self, *error: object) -> None:
         self.peak = tracemalloc.get_traced_memory()[1]
         gc.collect()
-        self.kept = tracemalloc.get_traced_memory()[0]
+        traces = tracemalloc.take_snapshot().traces
+        table = sum(trace.size for trace in traces if trace.size in INTERNED_TABLE_BYTES)
+        self.kept = tracemalloc.get_traced_memory()[0] - table
+        self.peak = max(self.peak - table, self.kept)
         tracemalloc.stop()
         gc.set_threshold(*self._thresholds)
