@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from croupier.net.event_loop import PromptFuture, call_when_done, cancel_all, start_in_thread, wait_set
+from croupier.net.event_loop import PromptFuture, call_when_done, cancel_all, run_together, start_in_thread, wait_set
 from tests.net.raw_client import Run
 
 
@@ -39,6 +39,24 @@ def test_cancelled_tasks_have_ended() -> None:
         return ended
 
     assert asyncio.run(main()) == ["cleaned up", "cleaned up"]
+
+
+def test_an_error_cancels_what_runs_together() -> None:
+    async def main() -> list[str]:
+        ended: list[str] = []
+
+        async def end_with(error: str) -> None:
+            try:
+                await asyncio.sleep(0 if error else 60)
+                raise ValueError(error)
+            finally:
+                ended.append(error)
+
+        with pytest.raises(ValueError, match="first"):
+            await run_together(end_with(""), end_with("first"))
+        return ended
+
+    assert asyncio.run(main()) == ["first", ""]
 
 
 def test_callback_of_a_prompt_future_is_called_before_the_result_is_set_for_others(run: Run) -> None:

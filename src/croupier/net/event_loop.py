@@ -53,6 +53,15 @@ async def cancel_all(*futures: Future[Any]) -> None:
     await asyncio.gather(*futures, return_exceptions=True)
 
 
+async def run_together[T](*coroutines: Coroutine[Any, Any, T]) -> list[T]:
+    """Run coroutines at the same time and return their results. If one raises an error, the others are cancelled."""
+    tasks = [asyncio.get_running_loop().create_task(each) for each in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        await cancel_all(*tasks)
+
+
 def resolve(future: Future[None] | None) -> None:
     """Wake the tasks that wait for a future, unless there is none or it is done already."""
     if future is not None and not future.done():

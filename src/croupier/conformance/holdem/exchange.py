@@ -25,6 +25,7 @@ from croupier.core.errors import FoundKind
 from croupier.core.http_transcript import NOBODY
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.http.wire import HttpMessage, ReceivedResponse, SentRequest
+from croupier.net.event_loop import run_together
 
 REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
 
@@ -162,7 +163,7 @@ class Exchange:
             seconds = self.server.answer_timeout.for_answers(len(requests))  # it may answer one after the other
             asked = [each.request(sent, timeout=seconds) for each, sent in zip(clients, requests, strict=True)]
             try:
-                responses = await asyncio.gather(*asked)
+                responses = await run_together(*asked)
             except ResponseError as error:
                 self.add_response_error(error, f"{len(clients)} answers on {len(clients)} connections")
                 raise CaseAborted from None

@@ -20,6 +20,7 @@ from croupier.conformance.holdem.walk import MAX_ACTS, DeviationTrace, Walk
 from croupier.conformance.parallel import count_parallel
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.suite import Attempt
+from croupier.net.event_loop import run_together
 
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
 SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 5)
@@ -114,7 +115,7 @@ class WalkRunner:
         self._walk_count += len(plans)
         began = monotonic()
         walks = [self._new_walk(plan) for plan in plans]
-        for walk, reason in zip(walks, await asyncio.gather(*map(self._run_walk, walks)), strict=True):
+        for walk, reason in zip(walks, await run_together(*map(self._run_walk, walks)), strict=True):
             self._record(walk, reason)
         self._walk_seconds_left -= monotonic() - began
         return True

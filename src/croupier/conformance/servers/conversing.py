@@ -20,7 +20,7 @@ from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
-from croupier.net.event_loop import cancel_all
+from croupier.net.event_loop import run_together
 from croupier.net.outgoing import LocalAddressError
 from croupier.net.streams import random_loopback_host
 
@@ -187,15 +187,11 @@ class Conversations:
 
     async def converse_with_each(self, probes: Sequence[ScriptedClient]) -> None:
         """Let clients converse, as many at the same time as there may be. Raises TargetGone."""
-        conversations = [asyncio.create_task(self.converse(probe)) for probe in probes]
-        try:
-            await asyncio.gather(*conversations)
-        finally:
-            await cancel_all(*conversations)
+        await run_together(*map(self.converse, probes))
 
     async def converse_together(self, probes: Sequence[ScriptedClient]) -> None:
         """Let clients converse at the same time, however many they are. Raises TargetGone."""
-        await asyncio.gather(*map(self._hold, probes))
+        await run_together(*map(self._hold, probes))
         for probe in probes:
             self._learn(probe)
 
@@ -398,9 +394,12 @@ class Conversations:
             self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * hold))
             for scenario in (send_each(opening, Wait(hold), HangUp()), send_each(opening))
         )
-        holding = asyncio.create_task(self._hold(first))
-        await asyncio.sleep(hold / 4)
-        await asyncio.gather(holding, self._hold(second))
+
+        async def hold_later() -> None:
+            await asyncio.sleep(hold / 4)
+            await self._hold(second)
+
+        await run_together(self._hold(first), hold_later())
         for client in (first, second):
             self._learn(client)
         return second.fault is None and second.slowest_seconds > hold / 2

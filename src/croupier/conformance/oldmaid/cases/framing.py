@@ -12,6 +12,7 @@ from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.errors import FoundKind
+from croupier.net.event_loop import run_together
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, Draw, Join, Message, Status
 
@@ -129,7 +130,7 @@ async def _all_at_once(context: TableContext) -> None:
             await player.send(Status())
         for player in players:
             player.judge_answer(Status(), await player.receive_answer("oldmaid-1.4"))
-    await asyncio.gather(*(driven_game.draw(discards_pairs=False) for driven_game in driven_games))
+    await run_together(*(driven_game.draw(discards_pairs=False) for driven_game in driven_games))
 
 
 @CASES.add("9.1", "in-the-middle", "A player that disconnects in the middle of a message is gone")

@@ -13,6 +13,7 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import MAX_LEAVER_ATTEMPTS, SEAT_CLAUSE, LeaverListed, TableContext
+from croupier.net.event_loop import run_together
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
@@ -62,7 +63,7 @@ async def _single_player_waits(context: TableContext) -> None:
 async def _silence_before_start(context: TableContext) -> None:
     await context.learn_table_size()
     players = [await context.join_player() for _ in range(context.table_size - 1)]
-    received = await asyncio.gather(*(player.receive(QUIET_SECONDS) for player in players))
+    received = await run_together(*(player.receive(QUIET_SECONDS) for player in players))
     if early := [one for one in received if one is not None]:
         is_game = len(early) > 1 and len({one.data for one in early}) == 1
         raise early[0].failure("oldmaid-3.10" if is_game else "oldmaid-3.2", "nothing, for the table waits for more")
