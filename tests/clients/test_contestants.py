@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.clients.contestants import Contestant, parse_contestant, parse_player
 from croupier.rooms import ROOMS
 from tests.core.test_bot_files import HONEST, write
 
@@ -88,3 +88,10 @@ def test_what_is_no_bot_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=r"^found ") as refused:
         parse_contestant(ROOMS["kuhn"], text)
     assert reason in str(refused.value)
+
+
+def test_an_address_is_offered_only_where_it_is_allowed() -> None:
+    with pytest.raises(ValueError, match=r"'COMMAND -s \{host\} -p \{port\}', HOST:PORT$"):
+        parse_contestant(ROOMS["kuhn"], "nobody")
+    with pytest.raises(ValueError, match=r"'COMMAND -s \{host\} -p \{port\}'$"):
+        parse_player(ROOMS["kuhn"], "nobody")

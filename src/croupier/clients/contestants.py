@@ -81,13 +81,13 @@ def placeholders(room: str) -> Sequence[str]:
     return PLACEHOLDERS.get(room, HOUSE_PLACEHOLDERS)
 
 
-def parse_contestant(room: Room, text: str) -> Contestant:
+def parse_contestant(room: Room, text: str, *, allows_address: bool = True) -> Contestant:
     """Parse the name of a bot: a built-in `NAME[:ARGUMENT]`, `FILE.py:CLASS[:ARGUMENT]`, a command, or an address.
 
     A command contains a blank or a name in braces, and speaks the room's own protocol: `mybot -s {host} -p {port}`.
     An address is a URL or HOST:PORT; a host name without a dot needs a URL.
 
-    Raises ValueError if there is no such bot, or it cannot be made.
+    Raises ValueError if there is no such bot, if it cannot be made, or if it is an address that is not allowed.
     """
     if text.partition(":")[0] in room.bots:
         bot_factory(room.bots, text)
@@ -100,17 +100,16 @@ def parse_contestant(room: Room, text: str) -> Contestant:
         split_command(text, dict.fromkeys(placeholders(room.name)))
         return Contestant(room.name, text, "command")
     if ADDRESS_PATTERN.fullmatch(text):
+        if not allows_address:
+            found = f"found the bot {text!r}, an address; allowed: a bot of ours, or a command with {{port}}"
+            raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
         if room.name != "holdem" or "://" not in text:
             parse_address(text)
         return Contestant(room.name, text, "address")
-    allowed = (*room.bots, "FILE.py:CLASS", "'COMMAND -s {host} -p {port}'", "HOST:PORT")
+    allowed = [*room.bots, "FILE.py:CLASS", "'COMMAND -s {host} -p {port}'", *["HOST:PORT"] * allows_address]
     raise ValueError(f"found the bot {text!r}; allowed: {', '.join(allowed)}")
 
 
 def parse_player(room: Room, name: str) -> Contestant:
     """Parse the name of a bot that can play at a server. Raises ValueError."""
-    contestant = parse_contestant(room, name)
-    if contestant.kind == "address":
-        found = f"found the bot {name!r}, an address; allowed: a bot of ours, or a command with {{port}}"
-        raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
-    return contestant
+    return parse_contestant(room, name, allows_address=False)
