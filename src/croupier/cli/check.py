@@ -283,20 +283,26 @@ def show_progress(console: "Console", cases: int, *, quiet: bool, show_all: bool
 
     from croupier.conformance.report.summary import broken_clause
     from croupier.conformance.report.terminal import result_line
-    from croupier.conformance.results import Result
+    from croupier.conformance.results import Outcome, Result
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("cases", total=cases)
         broken: set[str] = set()
+        outcomes: dict[str, Outcome] = {}
 
         def on_result(result: Result | str) -> None:
             if isinstance(result, str):
+                outcomes.clear()
                 bar.reset(task)
                 if not quiet:
                     console.print(Text(result, "bold"))
                 return
-            bar.advance(task)
+            is_known = outcomes.get(result.case) is result.outcome
+            outcomes[result.case] = result.outcome
+            bar.update(task, completed=len(outcomes))
+            if is_known:
+                return
             is_new = not result.is_good and broken_clause(result) not in broken
             if is_new:
                 broken.add(broken_clause(result))

@@ -12,7 +12,7 @@ from croupier.conformance.case import Case
 from croupier.conformance.crowd import Crowd
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.program import error_line
-from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.results import CLAUSE_FAILURES_ALONE, Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone, inapplicable
@@ -26,7 +26,7 @@ MAX_ENDS: Final = 25
 
 LATE_END_SECONDS: Final = 0.3
 MAX_LATE_CASES: Final = 3
-"""A case may end the server this long after it has finished, and while so many other cases are run."""
+"""A case may end the server at most this long after it has finished, and while at most this many others run."""
 
 MAX_CONFIRMED_SILENCES: Final = 3
 """After this many silences that a second look has confirmed, others are believed at once."""
@@ -42,6 +42,9 @@ RESET_CAUSE: Final = Cause(
     "it resets the connection, which loses what it has sent last: it closes it with input that it has not read",
     is_guess=True,
 )
+
+ALONE_SECONDS: Final = 20.0
+"""After this time, no more failures are run alone."""
 
 ONCE: Final = " once, and not when this case was tried again"
 
@@ -73,6 +76,7 @@ class CaseRunner:
         self._server = server
         self._shrinker = Shrinker(bench)
         self._confirmed_silences = 0
+        self._is_mute = False
         self._ends = 0
         self._crowd = Crowd(bench.crowd_clause)
         self._last_finished: deque[Case] = deque(maxlen=MAX_LATE_CASES)
@@ -120,6 +124,8 @@ class CaseRunner:
                 self.stopped_reason = "as many cases have failed as --max-failures allows; the others were not run"
         finally:
             await cancel_all(*running)
+        if self._server is not None and not self._ends_with_clients and (self._is_mute or not self.stopped_reason):
+            await self._run_failures_alone(self._server, cases[1:])
 
     def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
         """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
@@ -168,6 +174,7 @@ class CaseRunner:
         judged = [result for result in self.results.values() if result.outcome in {Outcome.PASS, Outcome.FAIL}]
         mute = sum(result.outcome is Outcome.FAIL and not self._has_reacted(result) for result in judged)
         if mute >= MUTE_RESULTS and len(judged) - mute <= OTHER_RESULTS and not self.stopped_reason:
+            self._is_mute = True
             done = "the server has answered" if self._bench.program_side == HOUSE else "the client has reacted to"
             self.stopped_reason = f"{done} nothing in {mute} cases; the others were not run"
 
@@ -237,6 +244,38 @@ class CaseRunner:
         ended = f"the end of the server ({end})"
         failure = Failure(self._crowd.clause, "a server that goes on", ended, kind=FoundKind.CLOSED)
         return structs.replace(result, outcome=Outcome.FAIL, failure=failure.explained(cause), dialogue=())
+
+    # Failures that earlier cases bring about.
+
+    async def _run_failures_alone(self, server: ServerProcess, cases: Sequence[Case]) -> None:
+        """Find out which failures without a cause do not come at a server that has just started."""
+        stops_at = self._clock() + ALONE_SECONDS
+        counts: Counter[str] = Counter()
+        for case in cases:
+            failure = self.results[case.id].failure if case.id in self.results else None
+            if failure is None or counts[failure.clause] == CLAUSE_FAILURES_ALONE:
+                continue
+            if failure.cause is not None and not failure.cause.is_guess:
+                continue
+            counts[failure.clause] += 1
+            if self._clock() < stops_at and await self._passes_alone(server, case, failure.clause):
+                failure = structs.replace(failure, cause=None)
+                self._report(structs.replace(self.results[case.id], failure=failure, passes_alone=True))
+
+    async def _passes_alone(self, server: ServerProcess, case: Case, clause: str) -> bool:
+        """Whether a case breaks the clause again after all others, and passes at a server that has just started."""
+        try:
+            last = await self._bench.attempt(case, 0)
+            if last.failure is None or last.failure.clause != clause:
+                return False
+            for _ in range(2):
+                await server.restart()
+                await self._bench.open(server.address)
+                if (await self._bench.attempt(case, 0)).outcome is not Outcome.PASS:
+                    return False
+        except TargetGone:
+            return False
+        return True
 
     # One case.
 

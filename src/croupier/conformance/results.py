@@ -56,6 +56,10 @@ class Failure(Struct, frozen=True):
         return self if cause is None else replace(self, cause=cause, clause=cause.clause or self.clause)
 
 
+CLAUSE_FAILURES_ALONE: Final = 2
+"""At most this many failures without a cause on each clause are run again alone, at a server that has just started."""
+
+
 class Result(Struct, frozen=True):
     """The result of a case.
 
@@ -64,7 +68,7 @@ class Result(Struct, frozen=True):
     dialogue that shows the failure, with the fault in its last line, or the last messages of a case that passed.
     `seconds` is the duration. A case that `is_optional` tests an addition that no program has to implement. A case that
     does not `apply` is about a dialect that the program does not speak, a deck that it is not given, or settings that
-    it does not have.
+    it does not have. A failed case that `passes_alone` does so at a server that has just started.
     """
 
     case: str
@@ -78,6 +82,7 @@ class Result(Struct, frozen=True):
     is_optional: bool = False
     applies: bool = True
     try_count: int = 1
+    passes_alone: bool = False
 
     @property
     def note(self) -> str:

@@ -474,7 +474,7 @@ async def _look_first(plan: Plan, server: ServerProcess | None, on_notice: Calla
     if found.trouble is not None:
         raise ProgramError(found.trouble)
     if server is not None:
-        await server.restart_if_ended()  # the look may have been its only client
+        await server.restart()  # the look may have been its only client, or have changed something
     return bool(notices), found.greeting
 
 

@@ -12,7 +12,7 @@ from croupier.conformance.conversation import UNFINISHED_MESSAGE, DialogueLine
 from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause
 from croupier.conformance.report.hexdump import DumpLine, hex_diff, hex_dump, is_plain_text, is_utf8, printable
 from croupier.conformance.report.look import Look
-from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.results import CLAUSE_FAILURES_ALONE, Outcome, Report, Result
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE, Party
@@ -182,6 +182,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "actual", failure.actual
     if failure.cause:
         yield "likely cause", failure.cause.text
+    if result.passes_alone:
+        yield "alone", "it passes at a server that has just started: what earlier clients have done changes it"
 
 
 def failure_bytes(result: Result) -> Sequence[DumpLine]:
@@ -200,8 +202,9 @@ def failure_bytes(result: Result) -> Sequence[DumpLine]:
 
 
 def repeat_command(report: Report, result: Result) -> str:
-    """The command that repeats just this case."""
-    command, spoken = report.repeat_template.replace("{case}", result.case), report.spoken_dialect
+    """The command that repeats just this case, or all cases if it fails only after others."""
+    selection = report.room if result.passes_alone else result.case
+    command, spoken = report.repeat_template.replace("{case}", selection), report.spoken_dialect
     dialect = None if result.failure is None or result.failure.cause is None else result.failure.cause.dialect
     is_departure = dialect is not None and dialect.option == spoken
     return command if is_departure or not spoken else f"{command} --dialect {spoken}"
@@ -213,7 +216,10 @@ def failed_results(report: Report) -> tuple[Result, ...]:
 
 
 def failure_groups(results: Iterable[Result]) -> tuple[FailureGroup, ...]:
-    """The failures by cause, the likeliest first: confirmed causes by their number of cases, then broken clauses."""
+    """The failures by cause, the likeliest first: confirmed causes by their number of cases, then broken clauses.
+
+    What fails only after other cases is a consequence, and comes last.
+    """
     by_cause: dict[str, list[Result]] = {}
     by_clause: dict[str, list[Result]] = {}
     for result in results:
@@ -226,6 +232,7 @@ def failure_groups(results: Iterable[Result]) -> tuple[FailureGroup, ...]:
             by_clause.setdefault(broken_clause(result), []).append(result)
     causes = [FailureGroup(Cause(text), tuple(results)) for text, results in by_cause.items()]
     clauses = [FailureGroup(None, tuple(results)) for results in by_clause.values()]
+    clauses.sort(key=lambda group: all(result.passes_alone for result in group.results[:CLAUSE_FAILURES_ALONE]))
     return (*sorted(causes, key=lambda group: -len(group.results)), *clauses)
 
 
