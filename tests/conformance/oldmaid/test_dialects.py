@@ -56,9 +56,15 @@ SAMPLES = [
     ("one array of four", PAIR.replace('"],["', '","').replace("[[", "[").replace("]]", "]"), PAIR),
     ("other keys for the players", PLAYERS.replace("player2", "player_1").replace("player1", "player_0"), PLAYERS),
     ("list a player as", PLAYERS.replace('["192.0.2.1",4001],"ann"', '"192.0.2.1",4001,"ann"'), PLAYERS),
+    ("list a player as", PLAYERS.replace('["192.0.2.1",4001],"ann"', '"192.0.2.1:4001","ann"'), PLAYERS),
     (
         "a player as an object",
         PLAYERS.replace('[["192.0.2.1",4001],"ann"]', '{"nick":"ann","ip":"192.0.2.1","port":4001}'),
+        PLAYERS,
+    ),
+    (
+        "a player as an object",
+        PLAYERS.replace('[["192.0.2.1",4001],"ann"]', '{"nick":"ann","addr":"192.0.2.1:4001"}'),
         PLAYERS,
     ),
     ("quotes around its numbers", PLAYERS.replace("4001", '"4001"'), PLAYERS),

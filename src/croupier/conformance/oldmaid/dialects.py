@@ -41,6 +41,8 @@ SUITS_BY_SIGN: Final = {
 }
 SUITS_BY_LETTER: Final = {suit[0]: suit for suit in SUITS} | {suit.removesuffix("s"): suit for suit in SUITS}
 
+ADDRESS_TEXT_PATTERN: Final = re.compile(r"(.+):(\d+)")
+
 CARD_TEXT_PATTERN: Final = re.compile(rf"({'|'.join(VALUES)}|joker)[ ,_:/-]*(?:of )?({'|'.join(SUITS)}|maid)")
 
 
@@ -195,8 +197,15 @@ def _restore_player_keys(message: dict[str, Any], _: Message | None) -> dict[str
     return {**message, "players": {f"player{at}": players[key] for at, key in enumerate(order, start=1)}}
 
 
+def _split_address_text(address: Any) -> Any:
+    found = ADDRESS_TEXT_PATTERN.fullmatch(address) if isinstance(address, str) else None
+    return [found[1], int(found[2])] if found else address
+
+
 def _nest_address(seat: Any) -> Any:
     match seat:
+        case [str(address), str(nick)]:
+            return [_split_address_text(address), nick]
         case [str(host), port, str(nick)]:
             return [[host, port], nick]
         case [str(nick), [str(host), port]] | [[str(nick)], [str(host), port]]:
@@ -208,7 +217,8 @@ def _player_object_to_array(seat: Any) -> Any:
     if not isinstance(seat, dict):
         return seat
     nick = next((seat[key] for key in ("nick", "name", "nickname") if key in seat), None)
-    match [next((seat[key] for key in ("address", "addr", "host", "ip") if key in seat), None), seat.get("port")]:
+    address = next((seat[key] for key in ("address", "addr", "host", "ip") if key in seat), None)
+    match [_split_address_text(address), seat.get("port")]:
         case [[str(), _] as address, None]:
             return [address, nick]
         case [str(host), port]:
