@@ -15,7 +15,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.diagnosis.cause import LINE_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import LINE_CAUSE, ONE_READ_CAUSE, Cause
 from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
@@ -53,6 +53,9 @@ from tests.sampling import extended, one_for_each
 
 WHOLE_GAMES = [f"oldmaid/{clause}/{slug}" for slug, _, players, _, clause in SEAT_CASES if players in {2, 3}]
 
+ONE_READ_CASES = ["oldmaid/1.3/neighbour-glues", "oldmaid/1.4/byte-by-byte"]
+"""Cases in which messages come together or in pieces: by what the transcript sends at once, or by the delivery."""
+
 type Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -82,6 +85,35 @@ def test_a_player_that_reads_line_by_line_has_one_cause() -> None:
     results = run(partial(play_faulty, line_by_line), "oldmaid/1.3", "oldmaid/1.4")
     failures = [result.failure for result in results if result.failure is not None]
     assert {(failure.clause, failure.cause) for failure in failures} == {("oldmaid-1.3", LINE_CAUSE)}
+
+
+def test_a_player_that_takes_one_read_for_one_message_has_one_cause() -> None:
+    one_read = next(faulty for faulty in FAULTY_PLAYERS if faulty.name == "one-read-one-message")
+    results = run(partial(play_faulty, one_read), *ONE_READ_CASES)
+    failures = [result.failure for result in results if result.failure is not None]
+    assert [(failure.clause, failure.cause) for failure in failures] == [("oldmaid-1.4", ONE_READ_CAUSE)] * len(
+        ONE_READ_CASES
+    )
+
+
+def test_a_pause_before_each_message_separates_those_sent_at_once_and_joins_pieces() -> None:
+    async def read_all() -> list[bytes]:
+        endpoints = ProgramEndpoints(delivery=Delivery(delay_seconds=SPACED_SECONDS))
+        connections: list[ProgramConnection] = []
+        endpoints.on_connection = connections.append
+        reader, writer = await asyncio.open_connection(*await endpoints.listen("left"))
+        while not connections:
+            await endpoints.activity.wait()
+        for data in (b'{"result":"ok"}{"cmd":"pick","card_num":0}', b'{"result":', b'"out"}\n', b'{"cmd":'):
+            connections[0].send(data)
+        connections[0].close()
+        with closing(writer):
+            read = [await reader.read(100) for _ in range(4)]
+            await endpoints.close()
+        return read
+
+    expected = [b'{"result":"ok"}', b'{"cmd":"pick","card_num":0}', b'{"result":"out"}\n', b'{"cmd":']
+    assert run_in_simulated_time(read_all()) == expected
 
 
 @pytest.mark.parametrize("step", extended([20, 1], 2))

@@ -28,6 +28,11 @@ class Delivery(Struct, frozen=True):
     gather_seconds: float = 0.0
 
     @property
+    def is_spaced(self) -> bool:
+        """Whether there is a pause before whole messages."""
+        return self.delay_seconds > 0 and not self.max_piece_bytes
+
+    @property
     def gap_seconds(self) -> float:
         """The pause between two pieces."""
         return self.delay_seconds or (PIECE_GAP_SECONDS if self.max_piece_bytes else 0.0)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, cast
 
@@ -17,7 +17,7 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
-from croupier.core.spans import SpanReader
+from croupier.core.spans import Span, SpanReader
 from croupier.net.event_loop import wait_set
 from croupier.net.prompt_connection import acknowledge_at_once
 from croupier.net.stop_listening import stop_listening
@@ -104,16 +104,31 @@ class ProgramConnection(asyncio.Protocol):
         self._endpoints.notify()
 
     def send(self, data: bytes) -> None:
-        """Send bytes to the program."""
-        ended = with_line_ends(data, [*self._own_spans.feed(data)])
+        """Send bytes to the program; if there is a pause before whole messages, each of them in one piece."""
+        spans = [*self._own_spans.feed(data)]
+        ended = with_line_ends(data, spans)
         self._endpoints.has_open_lines |= ended != data
         if self._endpoints.ends_lines:
             data = ended
         self._endpoints.add_line(HOUSE, self, data)
-        self._endpoints.send(self, data)
+        for piece in self._whole_messages(spans) if self._is_spaced else [data]:
+            self._endpoints.send(self, piece)
+
+    @property
+    def _is_spaced(self) -> bool:
+        return self._endpoints.delivery.is_spaced and not self._endpoints.ends_lines
+
+    def _whole_messages(self, spans: Sequence[Span[Message]]) -> Sequence[bytes]:
+        """Return each message that is complete, the last one with the white space after it; a begun one waits."""
+        messages, rest = [span.data.lstrip() for span in spans], self._own_spans.incomplete
+        if rest.strip():
+            return messages
+        return [*messages[:-1], messages[-1] + rest] if messages else [rest]
 
     def close(self) -> None:
         """Disconnect after everything that was sent."""
+        if self._is_spaced:
+            self._endpoints.send(self, self._own_spans.incomplete.lstrip())
         self._endpoints.send(self, None)
 
     def abort(self) -> None:
@@ -160,7 +175,7 @@ class ProgramEndpoints:
         self.on_connection: Callable[[ProgramConnection], None] = lambda _: None
         self.on_activity: Callable[[], None] = lambda: None
         self.activity = asyncio.Event()
-        self._delivery = delivery
+        self.delivery = delivery
         self._loop = asyncio.get_running_loop()
         self._servers: dict[str, asyncio.Server] = {}
         self._connections: list[ProgramConnection] = []
@@ -258,14 +273,14 @@ class ProgramEndpoints:
 
     def send(self, connection: ProgramConnection, data: bytes | None) -> None:
         """Send bytes in pieces, in the order of all messages; None closes the connection."""
-        if self._delivery == WHOLE:
+        if self.delivery == WHOLE:
             connection.write(data)
             return
         was_empty = not self._outbox
-        pieces = [None] if data is None else self._delivery.split(data)
+        pieces = [None] if data is None else self.delivery.split(data)
         self._outbox += ((connection, piece) for piece in pieces)
         if was_empty:
-            self._loop.call_later(self._delivery.delay_seconds, self._send_next)
+            self._loop.call_later(self.delivery.delay_seconds, self._send_next)
 
     def _send_next(self) -> None:
         """Send the next piece."""
@@ -274,7 +289,7 @@ class ProgramEndpoints:
         connection, piece = self._outbox.popleft()
         connection.write(piece)
         if self._outbox:
-            self._loop.call_later(self._delivery.delay_seconds, self._send_next)
+            self._loop.call_later(self.delivery.delay_seconds, self._send_next)
 
 
 async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTest) -> str | None:
