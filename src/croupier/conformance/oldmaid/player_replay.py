@@ -29,14 +29,17 @@ from croupier.conformance.oldmaid.outcomes import (
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
     ANSWER_CLAUSE,
+    DRAW_CLAUSE,
     NEIGHBOUR_CLAUSE,
     PAIR_CLAUSE,
+    UNKNOWN_CARD_CLAUSE,
     UNREACHABLE_CLAUSE,
     UNREADABLE_ANSWER_CLAUSE,
     USUAL_CLAUSES,
     ReplayLine,
     error_clause,
     expected_clause,
+    gives_turn,
     is_free,
     replaced_clause,
     replay_lines,
@@ -195,7 +198,7 @@ class PlayerReplay:
             elif entry.kind == "dropped":
                 done = is_next and self._is_dropped(entry.peer)
             else:
-                done = not at and self._perform(entry)
+                done = not at and await self._perform(entry)
             if done:
                 self._lines_left.remove(entry)
                 return True
@@ -203,8 +206,7 @@ class PlayerReplay:
 
     def _awaits_call(self, entry: ReplayLine) -> bool:
         """Whether a line gives the turn to a program that has yet to connect to its left neighbour (oldmaid-3.16)."""
-        is_first_turn = entry.kind == ">" and entry.data.startswith(b'{"cmd": "your_turn"')
-        return self._clause == NEIGHBOUR_CLAUSE and is_first_turn and not self._has_called
+        return self._clause == NEIGHBOUR_CLAUSE and gives_turn(entry) and not self._has_called
 
     @property
     def _has_called(self) -> bool:
@@ -258,7 +260,9 @@ class PlayerReplay:
             self._lines_left.remove(answer)
 
     def _missing_failure(self, what: str, kind: FoundKind = FoundKind.CLOSED) -> Failed:
-        """Return the failure if the next expected line does not come."""
+        """Return the failure if the next expected line does not come: the program may wait for another answer."""
+        if (surplus := self._surplus_failure(only_requests=True)) is not None:
+            return surplus
         wanted = [one for one in self._lines_left if one.kind == "dropped" or (one.kind == "<" and not one.is_status)]
         entry = next(iter(wanted), self._lines_left[0])
         if self._has_called_right and not self._has_called:
@@ -291,16 +295,24 @@ class PlayerReplay:
     async def _require_silence(self) -> None:
         """Require that the program sends nothing more than status and draw requests."""
         await asyncio.sleep(self._context.quiet_seconds)
+        if (failure := self._surplus_failure()) is not None:
+            raise failure
+
+    def _surplus_failure(self, *, only_requests: bool = False) -> Failed | None:
+        """Return the failure if the program has sent more to a peer than the transcript has, None if it has not."""
+        peers = {entry.peer for entry in self._lines_left} | self._peers_left | self._peers_out
         for name, connection in self._connections.items():
-            while connection.received and name not in self._peers_left | self._peers_out:
+            while connection.received and name not in peers:
                 received = connection.received.popleft()
-                if received.json_object.get("cmd") not in {"status", "draw"}:
+                command = received.json_object.get("cmd")
+                if command not in {"status", "draw"} and (command or not only_requests):
                     clause = surplus_clause(self._transcript, received)
-                    if OUT_VALUE in self._last_received.values() and received.json_object.get("cmd") == "offer":
+                    if OUT_VALUE in self._last_received.values() and command == "offer":
                         clause = OUT_CLAUSE
-                    if LOST_CLAUSE in self._transcript.clauses and received.json_object.get("cmd") == "out_of_cards":
+                    if LOST_CLAUSE in self._transcript.clauses and command == "out_of_cards":
                         clause = LOST_CLAUSE
-                    raise received.failure(clause, "nothing more", f"also {received.text} to {name!r}")
+                    return received.failure(clause, "nothing more", f"also {received.text} to {name!r}")
+        return None
 
     # Events.
 
@@ -322,8 +334,13 @@ class PlayerReplay:
         connection = self._connections.get(name)
         return connection is not None and connection.has_ended
 
-    def _perform(self, entry: ReplayLine) -> bool:
-        if entry.kind == "pass":
+    async def _perform(self, entry: ReplayLine) -> bool:
+        if entry.kind == "pass" and self._lines_left[1].kind == ">":  # a peer takes its time, and the program waits
+            await asyncio.sleep(entry.seconds)
+            if (failure := self._surplus_failure()) is not None:
+                failure.amend(clause=self._clause, expected=f"that it waits for {self._lines_left[1].peer!r}")
+                raise failure
+        elif entry.kind == "pass":
             self._extra_seconds = entry.seconds if entry.seconds > SHORT_PASS_SECONDS else 0.0
         elif entry.kind == "left":
             self._peers_left.add(entry.peer)
@@ -426,10 +443,12 @@ class PlayerReplay:
             connection.received.appendleft(received)
             self._skip(entry)
             return True
-        pick = self._missing_pick(entry)
+        pick, awaits_turn = self._missing_pick(entry), self._awaits_turn(entry)
         self._lines_left.remove(entry)
         try:
             self._check(entry, received)
+            if awaits_turn:
+                raise received.failure(DRAW_CLAUSE, "a draw after your_turn", f"{received.text} without a turn")
         except Failed as broken:
             if pick is not None and broken.failure.clause != PAIR_CLAUSE:
                 clause, expected = expected_clause(self._transcript, pick), f"{pick.text} to {pick.peer!r}"
@@ -447,6 +466,11 @@ class PlayerReplay:
         """Return the missing pick before a line, None if there is none: no message overtakes the card of a pick."""
         before = self._lines_left[: self._lines_left.index(entry)]
         return next((one for one in before if one.kind == "<" and one.wanted.get("cmd") == "pick"), None)
+
+    def _awaits_turn(self, entry: ReplayLine) -> bool:
+        """Whether a line is a draw in a turn that the program has not been given yet, and none may be lost."""
+        before = [] if self._peers_left else self._lines_left[: self._lines_left.index(entry)]
+        return entry.wanted.get("cmd") == "draw" and any(gives_turn(one) for one in before)
 
     def _answer_status(self, connection: ProgramConnection) -> None:
         """Send a standing to a program that asks when the transcript does not."""
@@ -488,6 +512,8 @@ class PlayerReplay:
             raise received.failure(ANSWER_CLAUSE, f"one of the results {', '.join(sorted(RESULTS))}")
         if wanted.get("result") == "error":
             raise received.failure(error_clause(entry), "an error")
+        if isinstance(message, Discard) and not CARD_NUMBERS.keys() >= {*message.cards}:
+            raise received.failure(UNKNOWN_CARD_CLAUSE, "cards of the pack, as 3 spades")
         if isinstance(message, Discard) and not is_pair(*map(CARD_NUMBERS.__getitem__, message.cards)):
             raise received.failure(PAIR_CLAUSE, "a pair: spades and clubs, or diamonds and hearts")
         if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):

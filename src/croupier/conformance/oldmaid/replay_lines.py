@@ -44,6 +44,9 @@ ANSWER_CLAUSE: Final = "oldmaid-2.3"
 EMPTY_OFFER_CLAUSES: Final = ("oldmaid-7.10", "oldmaid-7.2")
 """The clauses that require an ok to an offer of no cards."""
 
+DRAW_CLAUSE: Final = "oldmaid-4.3"
+"""The clause of a draw without a turn."""
+
 OFFER_CLAUSE: Final = "oldmaid-7.2"
 GIVEN_CARD_CLAUSE: Final = "oldmaid-7.5"
 PICKED_CARD_CLAUSE: Final = "oldmaid-7.8"
@@ -53,7 +56,9 @@ KEPT_PAIR_CLAUSE: Final = "oldmaid-5.11"
 NEIGHBOUR_CLAUSE: Final = "oldmaid-3.16"
 UNREACHABLE_CLAUSE: Final = "oldmaid-9.5"
 PAIR_CLAUSE: Final = "oldmaid-5.1"
-"""A player connects to its left neighbour, or to the next player if it cannot be reached, and discards pairs."""
+UNKNOWN_CARD_CLAUSE: Final = "oldmaid-5.4"
+"""A player connects to its left neighbour, or to the next player if it cannot be reached, and discards pairs of cards
+of the pack."""
 
 NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_MESSAGE.values() for number in found)
 """The clauses that a missing or wrong message can violate."""
@@ -96,6 +101,11 @@ class ReplayLine(NamedTuple):
 def is_free(transcript: Transcript) -> bool:
     """Whether only rulings of the project decide what a transcript is about: a deviation is a choice."""
     return transcript.head.get("free") == "yes" or find_clause(transcript.clauses[0]).is_open
+
+
+def gives_turn(entry: ReplayLine) -> bool:
+    """Whether a line gives the program the turn to draw."""
+    return entry.kind == ">" and entry.data.startswith(b'{"cmd": "your_turn"')
 
 
 def replay_lines(transcript: Transcript) -> Sequence[ReplayLine]:
