@@ -175,6 +175,8 @@ class ScriptedPlayer:
             clause = "oldmaid-8.1" if self._is_last_error else "oldmaid-1.8"
             found = "the end of the connection after the answer"
             failure = HungUp if self.are_all_readable else Failed
+            if self._own_spans.incomplete.strip():
+                clause, found = "oldmaid-1.4", "the end of the connection in the middle of a message"
             raise failure(clause, found, "that the conversation goes on", kind=FoundKind.CLOSED)
 
     async def _read_surplus(self) -> ReceivedMessage | None:

@@ -108,8 +108,12 @@ async def _slow_sender(context: TableContext) -> None:
     first, *others = driven_game.players
     data = _encode(Draw())
     await first.send(data[:9])
-    for other in others:
-        await other.request(Status())
+    try:
+        for other in others:
+            await other.request(Status())
+    except Failed:
+        await first.require_one_answer_each()  # one that is gone shows in the status
+        raise
     stranger = await context.connect_player()
     await stranger.send(Status())
     try:

@@ -16,7 +16,7 @@ from croupier.conformance.oldmaid.table_context import MAX_LEAVER_ATTEMPTS, SEAT
 from croupier.net.event_loop import run_together
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
-from croupier.rooms.oldmaid.wire import Draw, Join, Status
+from croupier.rooms.oldmaid.wire import Draw, Join, Reply, Status
 
 CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=True)
 
@@ -45,10 +45,16 @@ async def _join_window(context: TableContext) -> None:
     players = [await context.join_player(), await context.join_player()]
     longest = context.table.timeout.max_seconds
     seconds = longest if longest > JOIN_WINDOW_SECONDS else min(longest, MAX_WINDOW_CHECK_SECONDS)
+    clock = asyncio.get_running_loop().time
+    waited_since = clock()
     received = await players[1].receive(seconds)
     if received is None:
         raise NotReached(f"two have waited {seconds:g} seconds, and no game has started yet")
     await context.game_from_list(players, received, players[1])
+    waited = clock() - waited_since
+    started = await (await context.join_player()).receive(waited + LONE_WAIT_SECONDS)
+    if started is not None and isinstance(started.message, Reply) and len(started.message.players or ()) == 1:
+        raise started.failure("oldmaid-3.11", "no game of a single player, which waits for a second one")
 
 
 @CASES.add("3.11", "alone", "A single player waits")
