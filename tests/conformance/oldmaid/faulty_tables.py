@@ -9,7 +9,7 @@ from typing import Any, Final, override
 from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Received, Send
-from croupier.rooms.oldmaid.cards import JOKER
+from croupier.rooms.oldmaid.cards import JOKER, WIRE_JOKER
 from croupier.rooms.oldmaid.house import Effects as HouseEffects
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
@@ -62,6 +62,19 @@ class JokerEarlyDealer(FairDealer):
 def joker_early_dealer(number: int) -> Dealer:
     """The dealers of a table that deals the joker early in every game."""
     return JokerEarlyDealer(derive_server_seed(1, "oldmaid", number))
+
+
+class JokerFirstDealer(FairDealer):
+    """Deals the joker to the first player."""
+
+    @override
+    def next_deck(self, size: int) -> Deck:
+        return iter(sorted(super().next_deck(size), key=lambda card: card != JOKER))
+
+
+def joker_first_dealer(number: int) -> Dealer:
+    """The dealers of a table that deals the joker first in every game."""
+    return JokerFirstDealer(derive_server_seed(1, "oldmaid", number))
 
 
 @dataclass(frozen=True)
@@ -169,6 +182,17 @@ def answers_refused(request: type[Message], clause: str, answer: Message) -> Cal
         ]
 
     return lambda: mutation
+
+
+def pairs_a_card_with_itself() -> EffectChange:
+    """Accepts two cards that are no pair, unless they are the joker."""
+    accept = answers_refused(Discard, "oldmaid-5.3", DISCARD_OK)()
+
+    def change(event: Event[Any], effects: Effects) -> Effects:
+        is_joker = isinstance(event, Received) and event.message == Discard((WIRE_JOKER, WIRE_JOKER), "false")
+        return effects if is_joker else accept(event, effects)
+
+    return change
 
 
 def puts_the_last_one_out() -> EffectChange:
@@ -493,6 +517,7 @@ FAULTY_TABLES = (
     ),
     _faulty("any-two-cards", "5.3", "5.3", mutation=answers_refused(Discard, "oldmaid-5.3", DISCARD_OK)),
     _faulty("pairs-with-the-joker", "5.1 5.3", "5.1", mutation=answers_refused(Discard, "oldmaid-5.3", DISCARD_OK)),
+    _faulty("card-with-itself", "5.3", "5.3/same-card", mutation=pairs_a_card_with_itself, dealer=joker_first_dealer),
     _faulty("any-spelling", "5.4", "5.4", mutation=answers_refused(Discard, "oldmaid-5.4", DISCARD_OK)),
     _faulty(
         "throws-twice", "5.5", "5.5", mutation=answers_refused(Discard, "oldmaid-5.5", DISCARD_OK), house=NamesClauses

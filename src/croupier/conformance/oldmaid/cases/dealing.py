@@ -158,9 +158,8 @@ async def _no_pair(matches: Callable[[Card, Card], bool], clause: str, context: 
 
 @CASES.add("5.3", "same-card", "A card makes no pair with itself")
 async def _card_with_itself(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    player = driven_game.drawer
-    await player.request(Draw())
+    driven_game = await context.start_game(drawn=2)
+    player = next(player for player in driven_game.players[:2] if driven_game.hand(player) != {JOKER})
     (card,) = driven_game.hand(player)
     await player.require_error(discard_of((card, card)), "oldmaid-5.3")
     await driven_game.draw(len(driven_game.players))
