@@ -18,7 +18,13 @@ from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.diagnosis.cause import LINE_CAUSE, ONE_READ_CAUSE, Cause
 from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
-from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
+from croupier.conformance.oldmaid.endpoints import (
+    LAST_LOOK_SECONDS,
+    STATUS_POLL_SECONDS,
+    ProgramConnection,
+    ProgramEndpoints,
+    wait_for_activity,
+)
 from croupier.conformance.oldmaid.player_bench import MUTE_START_SECONDS, SILENT_CAUSE, SPACED_SECONDS, PlayerBench
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
@@ -47,7 +53,7 @@ from tests.conformance.oldmaid.faulty_players import (
     reads_one_neighbour,
     replaces,
 )
-from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
+from tests.conformance.oldmaid.players import Main, TaskProgram, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, failed, run_bench
 from tests.sampling import extended, one_for_each
 
@@ -114,6 +120,15 @@ def test_a_pause_before_each_message_separates_those_sent_at_once_and_joins_piec
 
     expected = [b'{"result":"ok"}', b'{"cmd":"pick","card_num":0}', b'{"result":"out"}\n', b'{"cmd":']
     assert run_in_simulated_time(read_all()) == expected
+
+
+def test_a_connection_that_is_seen_after_the_end_of_its_program_counts() -> None:
+    async def see_end() -> str | None:
+        endpoints, program = ProgramEndpoints(), TaskProgram(asyncio.sleep(0))
+        asyncio.get_running_loop().call_later(STATUS_POLL_SECONDS + LAST_LOOK_SECONDS / 2, endpoints.notify)
+        return await wait_for_activity(endpoints, program)
+
+    assert run_in_simulated_time(see_end()) is None
 
 
 @pytest.mark.parametrize("step", extended([20, 1], 2))

@@ -36,6 +36,9 @@ type StartProgram = Callable[[Mapping[str, object]], Awaitable[ProgramUnderTest]
 STATUS_POLL_SECONDS: Final = 0.1
 """The interval at which the program's exit status is checked."""
 
+LAST_LOOK_SECONDS: Final = 0.02
+"""How long activity is awaited that a program has shown before its end was noticed."""
+
 MAX_STDERR_BYTES: Final = 300
 """At most this much of the end of its stderr is repeated in a failure."""
 
@@ -293,7 +296,12 @@ class ProgramEndpoints:
 
 
 async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTest) -> str | None:
-    """Wait a moment for activity since `activity` was cleared; return how the program has ended, None if it runs."""
+    """Wait a moment for activity since `activity` was cleared; return how the program has ended, None if it runs.
+
+    What the program did just before it ended counts as activity: a busy machine may notice the end first.
+    """
     if await wait_set(endpoints.activity, STATUS_POLL_SECONDS) or program.status is None:
+        return None
+    if await wait_set(endpoints.activity, LAST_LOOK_SECONDS):
         return None
     return f"the end of the program ({program.end_description}){program.stderr_excerpt(MAX_STDERR_BYTES)}"
