@@ -68,6 +68,7 @@ QUICK = (
     ("holdem_client", "ten-players-crash", "holdem/6.12/beside-side-pots"),
     ("oldmaid_table", "piece-ends-connection", "oldmaid/1.4/tail"),
     ("oldmaid_table", "piece-ends-connection", "oldmaid/1.4/slow"),
+    ("oldmaid_table", "early-status-unanswered", "oldmaid/1.4/slow"),
     ("oldmaid_table", "window-for-one", "oldmaid/3.11/window"),
     ("oldmaid_player", "impatient", "oldmaid/7.9/left-takes-its-time"),
     ("oldmaid_player", "out-at-each-offer", "oldmaid/7.12/gives-his-last-card"),
