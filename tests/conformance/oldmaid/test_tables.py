@@ -20,7 +20,7 @@ from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Drop, Event, Malformed, Received
+from croupier.core.session import Drop, Effect, Event, Malformed, Received
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
@@ -381,6 +381,24 @@ def test_silent_table_skips_cases_quickly() -> None:
     assert {failure.cause for failure in silences} == {MUTE_CAUSE}
     assert len(silences) >= len(failed(results)) - 1, "it closes the connection once, after bytes that are no text"
     assert sum(result.outcome is Outcome.SKIP and "no game begins" in result.note for result in results) > 100
+
+
+def test_a_join_may_be_refused_as_late_as_the_next_request_is_answered() -> None:
+    def refuses_late() -> EffectChange:
+        held: list[Effect[Any]] = []
+
+        def on(event: Event[Any], effects: Effects) -> Effects:
+            due = [*held]
+            held.clear()
+            if isinstance(event, Received) and isinstance(event.message, Join):
+                held.extend(effects)
+                return due
+            return [*due, *effects]
+
+        return on
+
+    results = run(replace(HONEST, mutation=refuses_late), "oldmaid/3.7/control-characters")
+    assert [result.outcome for result in results] == [Outcome.PASS]
 
 
 def test_slow_start_is_retried() -> None:

@@ -281,10 +281,15 @@ class ScriptedPlayer:
         return self.judge_answer(parse_input(player_input), received)
 
     async def require_refused_join(self, clause: str, **keys: object) -> None:
-        """Send a join with these keys, which must be refused; a join that is granted is not answered yet."""
+        """Send a join with these keys, which must be refused; a join that is granted is not answered yet.
+
+        A table that has answered a later request is not busy with the join any more.
+        """
         request = json.dumps({"cmd": "join", "nick": self.nick, **keys}).encode() + b"\n"
         await self.send(request)
         received = await self.receive_optional_answer()
+        if received is None and await self._table.measure():
+            received = await self.receive(0.0)
         if received is None:
             self._require_connected(clause, "an error")
             raise Failed(clause, f"nothing, as if it were right, to {_render(request)}", "an error")
