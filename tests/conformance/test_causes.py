@@ -163,6 +163,26 @@ def test_two_departures_at_once_are_both_named() -> None:
     ]
 
 
+def test_two_departures_of_one_message_are_both_named() -> None:
+    """Neither alone lets the message be read."""
+    heard = Conversation(SEVENHALF)
+    wire = [
+        (CLIENT, b"STRT"),
+        (HOUSE, b"STBT \x0a\0\0\0"),
+        (CLIENT, b"DRAW"),
+        (HOUSE, b"CARD 2e"),
+        (CLIENT, b"PASS"),
+        (HOUSE, b"BKSC \x01\0\0\x007c  7.0GAIN \xf6\xff\xff\xff"),
+    ]
+    for side, data in wire:
+        heard.on_data(side, data, 0.0)
+    cause = explain(SEVENHALF, None, b"", heard, wire_log=wire)
+    assert sorted(cause.removeprefix("it ").split(", and it ")) == [
+        "sends its integers with the least significant byte first",
+        "writes its scores in another form than 07.5",
+    ]
+
+
 def test_a_line_end_is_no_part_of_a_longer_message() -> None:
     for ending, cause in ((b"\r\n", ""), (b"DI", "it sends 2 bytes of a message that is longer")):
         heard = conversation((CLIENT, b"STRT-P_1"), (HOUSE, b"FAIL W_A" + ending))

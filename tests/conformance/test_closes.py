@@ -236,6 +236,22 @@ def test_a_house_that_refuses_the_second_of_two_antes_is_found() -> None:
     assert (result.failure.clause, result.failure.actual) == ("sevenhalf-4.4", "ERRO for two ANTEs of 10")
 
 
+class SignedByteTable(Table):
+    """A house that adds up an ANTE of signed bytes, and so takes an ANTE of 200 for one of -56."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        is_below_zero = data.startswith(b"ANTE ") and any(byte >= 128 for byte in data[6:9])
+        return super().hears(data[:5] + b"\xff\xff\xff\xff" if is_below_zero else data)
+
+
+def test_a_house_that_refuses_an_ante_with_a_high_byte_is_found() -> None:
+    parlour = HouseFixture(ROOM)
+    parlour.table = lambda: SignedByteTable(ROOM, {}, honest, next(parlour._numbers), strict=False)
+    (result,) = results(parlour, "2.3/ante-with-a-high-byte")
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.actual) == ("sevenhalf-2.3", "ERRO for an ANTE of 200")
+
+
 def test_a_house_that_has_started_a_game_has_no_reason_to_leave() -> None:
     rude_at_once = HouseFixture(ROOM, habit=goodbye_after(STRT, stbt(100), erro("bye")))
     (result,) = results(rude_at_once, "4.1/strt-at-start")

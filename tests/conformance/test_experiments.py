@@ -24,7 +24,7 @@ from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
 from tests.conformance.mutants.rewriting import little_endian
 from tests.conformance.suites import server_cases
-from tests.rooms.conversation_fixture import honest, instead
+from tests.rooms.conversation_fixture import HANG_UP, honest, instead
 
 STATES = {"kuhn": kuhn.state_of, "sevenhalf": sevenhalf.state_of, "blackjack": blackjack.state_of}
 
@@ -90,6 +90,27 @@ def test_a_server_that_waits_for_lines_still_serves_clients_where_its_answers_ar
     results = asyncio.run(run_cases(house, room, [case for case in server_cases(room) if case.rank == 0]))
     causes = {result.failure.cause.text for result in results if result.failure and result.failure.cause}
     assert causes == {"it waits for a line end: the same messages pass with a line end after each"}
+
+
+class DoubleTable(Table):
+    """A table that handles every read after the first one twice, as after adding a second listener to a connection."""
+
+    has_begun = False
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        answers = [*super().hears(data), *(super().hears(data) if self.has_begun else ())]
+        self.has_begun = True
+        return answers if HANG_UP in answers else [b"".join(answers)]
+
+
+def test_a_server_that_handles_every_read_twice_reads_the_whole_of_a_message() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room)
+    house.table = lambda: DoubleTable(room, {}, honest, 1, strict=False)
+    cases = [case for case in server_cases(room) if case.id == "kuhn/4.4/bet-at-card"]
+    (result,) = asyncio.run(run_cases(house, room, cases))
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.cause) == ("kuhn-4.9", None)
 
 
 @pytest.mark.parametrize("case_id", ["blackjack/6.4/house-words-from-the-client", "blackjack/2.2/every-frame"])

@@ -13,7 +13,7 @@ from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.cause import SENDS_BACK, Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN, LOWER_CASE
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
-from croupier.conformance.diagnosis.layouts import dialects, greeting_dialects
+from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects, greeting_dialects
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END
@@ -107,13 +107,14 @@ def _dialect_between(room: HouseRoom, expected: bytes | None, actual: bytes) -> 
 class ReadAttempt(NamedTuple):
     """The result of reading a conversation in a dialect.
 
-    `message_count` messages came before the first fault. `is_faultless`: no fault is left. `has_begun`: the last
-    message may be incomplete. `amount_sum` is the sum of all amounts: of two faultless readings the one with the
-    smaller amounts is more likely.
+    `message_count` messages came before the first fault; `read_count` are spelled in the dialect, whether or not they
+    are right. `is_faultless`: no fault is left. `has_begun`: the last message may be incomplete. `amount_sum` is the
+    sum of all amounts: of two faultless readings the one with the smaller amounts is more likely.
     """
 
     dialect: Dialect
     message_count: int
+    read_count: int
     is_faultless: bool = False
     has_begun: bool = False
     amount_sum: int = 0
@@ -166,17 +167,18 @@ class AlteredConversation:
         reader = DialectReader(dialect)
         pieces = [before + (reader.feed(after) if after else b"") for before, after in self._split_at(start)]
         if b"".join(pieces) == self.sent:
-            return ReadAttempt(dialect, self.count_good_messages(self.original))
+            return ReadAttempt(dialect, self.count_good_messages(self.original), reader.message_count)
         conversation = self.judge(pieces)
         message_count = self.count_good_messages(conversation)
         has_faults = bool(conversation.faults_of(self.side)) or self._is_refuted(conversation)
         if has_faults or conversation.incomplete(self.side) or (reader.has_failed and not start):
-            return ReadAttempt(dialect, message_count)
+            return ReadAttempt(dialect, message_count, reader.message_count)
         is_faultless = not reader.unread and message_count + bool(
             self.original.faults_of(self.side)
         ) > self.count_good_messages(self.original)
         amounts = sum(abs(getattr(line.message, "coins", 0)) for line in conversation.lines)
-        return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
+        has_begun = self.is_cut and bool(reader.unread)
+        return ReadAttempt(dialect, message_count, reader.message_count, is_faultless, has_begun, amounts)
 
     def is_explained_by_reading(self, dialect: Dialect, *, is_cut: bool = False) -> bool:
         """Whether the end has answered rightly all that the other end means in a dialect, and has not refused it.
@@ -258,13 +260,14 @@ class AlteredConversation:
 def _explain_by_dialect(altered: AlteredConversation, known_dialects: Sequence[Dialect]) -> Cause | None:
     """Return the dialect in which the conversation is faultless, or else one in which it may have become so.
 
-    A single dialect for a part of the stream is more likely than several combined.
+    A single dialect for a part of the stream is more likely than several combined. Of these, the first is the one that
+    leaves the most messages right, or reads the most: a message that departs in two ways is right in none of them.
     """
     fallback: Cause | None = None
     for depth, start in product((1, MAX_DIALECT_DEPTH), altered.possible_starts):
         candidates = [each for each in known_dialects if start or each.is_consistent]
         found: Dialect | None = None
-        best = altered.count_good_messages(altered.original)
+        best = _progress(altered.read(LAYOUTS[altered.room.name].dialect("spells all as the protocol does"), start))
         for _ in range(depth):
             attempts = [altered.read(found + each if found else each, start) for each in candidates]
             faultless = [attempt for attempt in attempts if attempt.is_faultless]
@@ -275,11 +278,16 @@ def _explain_by_dialect(altered: AlteredConversation, known_dialects: Sequence[D
             fallback = fallback or next(
                 (_cause_of_dialect(altered.room, each, is_partial=bool(start)) for each in begun), None
             )
-            farthest = max(attempts, key=lambda attempt: attempt.message_count, default=None)
-            if farthest is None or farthest.message_count <= best:
+            farthest = max(attempts, key=_progress, default=None)
+            if farthest is None or _progress(farthest) <= best:
                 break
-            best, found = farthest.message_count, farthest.dialect
+            best, found = _progress(farthest), farthest.dialect
     return fallback
+
+
+def _progress(attempt: ReadAttempt) -> tuple[int, int]:
+    """How far a conversation can be read in a dialect."""
+    return attempt.message_count, attempt.read_count
 
 
 def _resembles_number(conversation: Conversation, fault: Fault) -> bool:

@@ -214,15 +214,15 @@ class DialectReader:
     """Reads the stream of one end in a dialect and returns it as the protocol spells it.
 
     A number in digits ends with the chunk that it comes in, since nothing else may follow. Data that is not in the
-    dialect is passed on unchanged, and `has_failed` is set.
+    dialect is passed on unchanged, and `has_failed` is set. `message_count` messages have been read.
     """
 
     def __init__(self, dialect: Dialect) -> None:
         self.has_failed = False
+        self.message_count = 0
         self._dialect = dialect
         self._awaits_greeting = bool(dialect.greeting)
         self._rest = b""
-        self._has_read = False
 
     @property
     def unread(self) -> bytes:
@@ -241,7 +241,7 @@ class DialectReader:
             rest = rest[end:]
         while rest:
             try:
-                if self._has_read:
+                if self.message_count:
                     rest = self._skip_suffix(rest)
                 reading = self._dialect.read(rest) if rest else None
             except NotInDialectError:
@@ -253,7 +253,7 @@ class DialectReader:
             message, length = reading
             found += message
             rest = rest[length:]
-            self._has_read = True
+            self.message_count += 1
         self._rest = rest if len(rest) < MAX_UNREAD_BYTES else b""
         return found if len(rest) < MAX_UNREAD_BYTES else found + rest
 

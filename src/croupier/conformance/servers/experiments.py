@@ -7,7 +7,7 @@ messages as they were, and must not come up once with the others.
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from functools import partial
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -230,8 +230,9 @@ class Experiments:
     async def explain_unread(self, attempt: Attempt) -> Attempt:
         """Blame the reader if no cause is known, and the house answers the beginning of the last message and goes on.
 
-        Its first answer to the whole message was right, and another one came after it. Without that message it has to
-        be silent: it may send something unasked.
+        Its first answer to the whole message was right, and another one came after it. It has to answer the beginning
+        in the same way: a house that handles every read twice refuses that. Without that message it has to be silent:
+        it may send something unasked.
         """
         assert attempt.failure is not None, "only failures are explained"
         if attempt.failure.cause is not None or [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
@@ -245,13 +246,20 @@ class Experiments:
             if not self._has_time():
                 break
             probe = await self._conversations.send([*before, piece])
-            if _has_answered_beginning(probe, piece):
+            if _has_answered_beginning(probe, piece) and self._has_answered_alike(probe, attempt.dialogue):
                 control = await self._conversations.send_slowly(before)
                 if control.fault is not None or control.house_has_left:
                     break
                 cause = Cause(f"it does not read the whole of {code.decode()}")
                 return attempt.blamed(self._test_data.shared_clauses["cut"], cause)
         return attempt
+
+    def _has_answered_alike(self, probe: ScriptedClient, dialogue: Sequence[DialogueLine]) -> bool:
+        """Whether the first wrong answer is a refusal just if the first answer to the last message is one."""
+        *_, first = takewhile(lambda line: line.side == HOUSE, reversed(dialogue))
+        end = len(probe.conversation.lines) if probe.fault is None else probe.fault.line_count
+        answers = (probe.conversation.lines[end - 1], first)
+        return len({self._test_data.is_refusal(line.message) for line in answers}) == 1
 
     async def _find_misreading(self, dialogue: Sequence[DialogueLine]) -> Reading | None:
         """Return the wrong reading of the rules that explains a failure, and all games that are played now."""

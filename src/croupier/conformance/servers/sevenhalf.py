@@ -1,6 +1,6 @@
 """Server test data of seven and a half: states, inputs and cases of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from random import Random
@@ -38,7 +38,7 @@ ANTE_OF_TEN: Final = Ante(10)
 SPELLINGS_OF_START: Final = (b"STRT", b"Strt", b"strt", b"StRt", b"StRT")
 
 MIN_COMPARED_RAISES: Final = 5
-"""A house that accepts one ANTE this often, and refuses two of the same sum as often, does not refuse the sum."""
+"""A house that accepts some ANTEs this often, and as often refuses others of no larger sum, does not refuse the sum."""
 
 
 ANTES_OF_GAMES: Final = (7, 13, 1, 29)
@@ -127,10 +127,13 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def compare_raises(context: ScenarioContext) -> ClientScript:
-    """Check that the house accepts in two ANTEs what it accepts in one: its limit is one for the sum."""
-    totals: dict[int, list[int]] = {1: [], 2: []}
-    for antes in ((20,), (10, 10)) * MIN_COMPARED_RAISES:
+@scenario
+def compare_raises(
+    context: ScenarioContext, accepted: Sequence[int], other: Sequence[int], clause: str
+) -> ClientScript:
+    """Check that the house accepts other ANTEs of no larger sum than it accepts: its limit is one for the sum."""
+    totals: dict[bool, list[int]] = {False: [], True: []}
+    for antes in (accepted, other) * MIN_COMPARED_RAISES:
         start = len(context.conversation.lines)
         for message in (STRT, DRAW, *map(Ante, antes), DRAW):
             yield context.encoded(message)
@@ -138,12 +141,18 @@ def compare_raises(context: ScenarioContext) -> ClientScript:
             yield context.encoded(PASS)
         answers = [line.message for line in context.conversation.lines[start:]]
         is_refused = any(isinstance(message, Erro) for message in answers)
-        if is_refused != (len(antes) == 2):
-            return "the house has refused an ANTE of 20" if is_refused else None
-        totals[len(antes)].append(sum(message.coins for message in answers if isinstance(message, Stbt)))
-    if min(totals[2]) <= max(totals[1]):
-        raise Violation("sevenhalf-4.4", "ERRO for two ANTEs of 10", "no answer, as for one ANTE of 20")
+        if is_refused != (antes is other):
+            return f"the house has refused {_outline_antes(accepted)}" if is_refused else None
+        bets = [message.coins for message in answers if isinstance(message, Stbt)]
+        totals[antes is other].append(sum(bets) + sum(antes))
+    if min(totals[True]) <= max(totals[False]):
+        raise Violation(clause, f"ERRO for {_outline_antes(other)}", f"no answer, as for {_outline_antes(accepted)}")
     return None
+
+
+def _outline_antes(antes: Sequence[int]) -> str:
+    first, *others = antes
+    return f"two ANTEs of {first}" if others else f"an ANTE of {first}"
 
 
 def raise_at_best(context: ScenarioContext) -> ClientScript:
@@ -252,7 +261,18 @@ ROOM_CASES: Final = (
         "Two ANTEs that are too much only together",
         send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),
     ),
-    _case("4.4", "two-antes", "What is allowed in one ANTE is allowed in two", compare_raises),
+    _case(
+        "4.4",
+        "two-antes",
+        "What is allowed in one ANTE is allowed in two",
+        compare_raises((20,), (10, 10), "sevenhalf-4.4"),
+    ),
+    _case(
+        "2.3",
+        "ante-with-a-high-byte",
+        "A byte of 128 or more is a sign in the first place only",
+        compare_raises((256,), (200,), "sevenhalf-2.3"),
+    ),
     _case(
         "7.1", "no-ante-of-the-last-game", "The antes of a game are not in the next starting bet", raise_in_each_game
     ),
