@@ -274,6 +274,20 @@ def test_the_first_message_of_an_answer_shows_that_integers_are_read_backwards(c
     assert str(failure.cause) == "it reads integers with the least significant byte first"
 
 
+class BackwardCharactersTable(Table):
+    """A table that decodes a character with the less significant byte first."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        return super().hears(data[:3] + data[:2:-1] if data.startswith(b"MOV") else data)
+
+
+@pytest.mark.parametrize("case_id", ["blackjack/4.3/hit-at-turn", "blackjack/4.8/rounds-and-balance"])
+def test_a_house_that_refuses_every_move_may_read_characters_backwards(case_id: str) -> None:
+    failure = failure_at(BackwardCharactersTable, case_id)
+    assert failure.clause == "blackjack-2.4"
+    assert str(failure.cause) == "it reads characters with the less significant byte first"
+
+
 class CarelessTable(Table):
     """A table that takes every bet for one of 10 coins, and pays nothing back for a surrender."""
 

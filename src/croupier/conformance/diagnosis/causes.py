@@ -13,7 +13,13 @@ from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.cause import SENDS_BACK, Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN, LOWER_CASE
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
-from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects, greeting_dialects
+from croupier.conformance.diagnosis.layouts import (
+    LAYOUTS,
+    SWAPPED_CHARACTERS,
+    byte_orders,
+    dialects,
+    greeting_dialects,
+)
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END
@@ -25,6 +31,7 @@ MAX_DIALECT_DEPTH: Final = 3
 
 READINGS: Final[Mapping[str, str]] = {
     LITTLE_ENDIAN: "it reads integers with the least significant byte first",
+    SWAPPED_CHARACTERS: "it reads characters with the less significant byte first",
     LOWER_CASE: "it reads lower case letters as if they were upper case",
 }
 """What a house does that reads what a client sends in a dialect, by the description of the dialect."""
@@ -311,7 +318,8 @@ def _explain_by_echo(conversation: Conversation, fault: Fault) -> Cause | None:
 def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | None:
     """Return a cause if a house has answered lower case letters as if they were upper case."""
     if altered.side == HOUSE and fault.verdict.violation.kind is FoundKind.MESSAGE:
-        return _reading_cause(altered, LOWER_CASE)
+        lower = [each for each in dialects(altered.room.name) if each.description == LOWER_CASE]
+        return _reading_cause(altered, lower)
     return None
 
 
@@ -324,21 +332,22 @@ def byte_order_cause(
     strict: bool,
     is_cut: bool = False,
 ) -> Cause | None:
-    """Return a cause if a house has answered integers of the client rightly by the opposite order of their bytes.
+    """Return a cause if a house has answered numbers of the client rightly by the opposite order of their bytes.
 
-    This is no proof: a house that accepts every integer answers so, too. Another conversation has to show that it
-    does not answer the same integers rightly by the order of the protocol. `is_cut`: the conversation was ended at a
-    wrong message, so that the rest of the answer is unknown. The other arguments are those of `likely_cause`.
+    The numbers are integers or characters. This is no proof: a house that accepts all of them answers so, too. Another
+    conversation has to show that it does not answer the same ones rightly by the order of the protocol. `is_cut`: the
+    conversation was ended at a wrong message, so that the rest of the answer is unknown. The other arguments are those
+    of `likely_cause`.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, HOUSE)
-    return _reading_cause(altered, LITTLE_ENDIAN, is_cut=is_cut)
+    return _reading_cause(altered, byte_orders(room.name), is_cut=is_cut)
 
 
-def _reading_cause(altered: AlteredConversation, description: str, *, is_cut: bool = False) -> Cause | None:
-    """The cause of a house that reads what a client sends in the dialect with this description."""
-    for dialect in dialects(altered.room.name):
-        if dialect.description == description and altered.is_explained_by_reading(dialect, is_cut=is_cut):
-            return Cause(READINGS[description], clause=f"{altered.room.name}-{dialect.section}")
+def _reading_cause(altered: AlteredConversation, readings: Sequence[Dialect], *, is_cut: bool = False) -> Cause | None:
+    """The cause of a house that reads what a client sends in one of these dialects."""
+    for dialect in readings:
+        if altered.is_explained_by_reading(dialect, is_cut=is_cut):
+            return Cause(READINGS[dialect.description], clause=f"{altered.room.name}-{dialect.section}")
     return None
 
 

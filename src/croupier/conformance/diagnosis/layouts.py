@@ -9,6 +9,7 @@ from typing import Final
 from croupier.conformance.conversation import FIRST_SECTION
 from croupier.conformance.diagnosis.common_dialects import (
     DIGITS_FIELD,
+    LITTLE_ENDIAN,
     QUOTE_PATTERN,
     ProtocolLayout,
     RoomDialect,
@@ -308,6 +309,8 @@ def _numbered(data: bytes) -> bytes:
     return b"\0" + b"A23456789TJQK"[data[1] - 1 : data[1]] + data[2:]
 
 
+SWAPPED_CHARACTERS: Final = "sends its characters with the less significant byte first"
+
 BLACKJACK: Final = ProtocolLayout(
     layout={
         **dict.fromkeys((b"PLY", b"SRD", b"STP", b"TRN"), ()),
@@ -333,7 +336,7 @@ BLACKJACK: Final = ProtocolLayout(
     lower_case_fields=_lower(is_case_sensitive=False),
     room_dialects=(
         RoomDialect("sends characters of one byte", _characters(), option="char8"),
-        RoomDialect("sends its characters with the less significant byte first", _characters(b"", b"\0")),
+        RoomDialect(SWAPPED_CHARACTERS, _characters(b"", b"\0")),
         RoomDialect("sends characters of four bytes", _characters(b"\0\0\0")),
         RoomDialect("puts a byte order mark before its characters", _characters(b"\xfe\xff\0")),
         RoomDialect(
@@ -386,6 +389,14 @@ LAYOUTS: Final[Mapping[str, ProtocolLayout]] = {"kuhn": KUHN, "sevenhalf": SEVEN
 def dialects(room: str) -> tuple[Dialect, ...]:
     """The known dialects of a room, the most likely first; empty if there are none."""
     return tuple(all_dialects(LAYOUTS[room])) if room in LAYOUTS else ()
+
+
+@cache
+def byte_orders(room: str) -> tuple[Dialect, ...]:
+    """The dialects of a client that sends all integers, or all characters, in the opposite order of their bytes."""
+    integers = tuple(each for each in dialects(room) if each.description == LITTLE_ENDIAN)
+    letter = binary_field(2, lambda data: data[::-1])
+    return (*integers, BLACKJACK.dialect(SWAPPED_CHARACTERS, {"letter": letter})) if room == "blackjack" else integers
 
 
 @cache

@@ -252,6 +252,10 @@ class HouseBench(Bench):
 
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """See `Bench.explain`: by experiments, if the server answers anything."""
+        if attempt.outcome is Outcome.UNIMPLEMENTED:
+            clock = asyncio.get_running_loop().time
+            end = clock() + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
+            return await self._new_experiments(lambda: clock() < end).explain_refusal(attempt)
         attempt = await self._experiment(case, attempt)
         failure = attempt.failure
         if failure is not None and failure.cause is None and failure.kind is not FoundKind.MESSAGE:
@@ -280,6 +284,9 @@ class HouseBench(Bench):
         allowed = due.messages or [line.message for line in dialogue[last:] if due.has_kind_of(line.message)]
         return bool(allowed) and all(map(self._test_data.is_refusal, allowed))
 
+    def _new_experiments(self, has_time: Callable[[], bool]) -> Experiments:
+        return Experiments(self._test_data, self._conversations, self._close_detector, self._config, has_time)
+
     async def _experiment(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
         failure, clock = attempt.failure, asyncio.get_running_loop().time
@@ -300,9 +307,7 @@ class HouseBench(Bench):
             return attempt.blamed(self._test_data.shared_clauses["tables"], ONE_GAME_FOR_ALL)
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
-        experiments = Experiments(
-            self._test_data, self._conversations, self._close_detector, self._config, lambda: clock() < end
-        )
+        experiments = self._new_experiments(lambda: clock() < end)
         if attempt.steps and case.is_concurrent:
             attempt = await self._explain_concurrent(case, attempt, lambda: clock() < end)
         elif attempt.steps:

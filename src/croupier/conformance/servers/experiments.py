@@ -14,11 +14,11 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, SPELLING_MATTERS, WAITS_FOR_LINE_END, Cause
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, byte_order_cause
-from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
-from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
+from croupier.conformance.diagnosis.layouts import LAYOUTS, byte_orders
 from croupier.conformance.diagnosis.pairs import MAX_CHANCE, MAX_PAIRS, one_sided_chance
 from croupier.conformance.diagnosis.unread import unread_part
+from croupier.conformance.results import Outcome
 from croupier.conformance.servers.closes import MIN_CONFIRMATIONS, ProvokedCloseDetector
 from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
@@ -138,6 +138,11 @@ class Experiments:
         if messages and attempt.is_close and await self._closes_at_error(attempt, messages):
             return attempt.blamed(self._test_data.shared_clauses["errors"], ENDS_AT_ERRORS)
         return await self._explain_by_changes(clause, attempt, messages)
+
+    async def explain_refusal(self, attempt: Attempt) -> Attempt:
+        """Blame the reader if a house that always refuses a message accepts it in the opposite order of its bytes."""
+        cause = await self._find_byte_order(client_messages(attempt.dialogue))
+        return attempt if cause is None else attempt.blamed(cause.clause, cause)._replace(outcome=Outcome.FAIL)
 
     async def _explain_slowness(self, clause: str, attempt: Attempt, messages: Sequence[bytes]) -> Attempt:
         """Blame a pause in a message for a silence if the house accepts the messages and their pieces without it."""
@@ -303,14 +308,21 @@ class Experiments:
         return MIXES_UP_MESSAGES
 
     async def _find_byte_order(self, messages: Sequence[bytes]) -> Cause | None:
-        """Return a cause if the house answers integers rightly only by the opposite order of their bytes.
+        """Return a cause if the house answers numbers or characters rightly only by the opposite order of their bytes.
 
         A conversation without a fault shows nothing: it may have ended before the integers mattered. Where an answer
         has several messages, the first wrong one ends the conversation: then both orders have to show the cause.
         """
-        swapped = self._with_swapped_integers(messages)
-        if swapped == messages or not self._has_time():
-            return None
+        for order in byte_orders(self._test_data.room.name):
+            swapped = [DialectReader(order).feed(message) for message in messages]
+            if swapped != messages and self._has_time():
+                cause = await self._compare_byte_orders(swapped, messages)
+                if cause is not None:
+                    return cause
+        return None
+
+    async def _compare_byte_orders(self, swapped: Sequence[bytes], messages: Sequence[bytes]) -> Cause | None:
+        """Return the cause that messages in both orders of bytes show, if they do."""
         probe = await self._conversations.send_quickly(swapped, WHOLE)
         if probe.fault is None:
             return None
@@ -372,11 +384,6 @@ class Experiments:
         """Whether the house refuses the last of these messages; it may refuse the line end rather than the message."""
         lines = (await self._conversations.send_quickly(messages, WHOLE)).conversation.lines
         return bool(lines) and self._test_data.is_refusal(lines[-1].message)
-
-    def _with_swapped_integers(self, messages: Sequence[bytes]) -> Sequence[bytes]:
-        """The messages with the bytes of their integers in the opposite order."""
-        swapping = [each for each in dialects(self._test_data.room.name) if each.description == LITTLE_ENDIAN]
-        return [DialectReader(dialect).feed(message) for dialect in swapping for message in messages] or messages
 
     def _without_errors(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client without its errors; empty if the last one is an error."""
