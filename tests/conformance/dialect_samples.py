@@ -109,6 +109,11 @@ def three_digits(message: bytes) -> bytes:
     return b"ERRO %03d%s" % (len(message) - 7, message[7:]) if message[:4] == b"ERRO" else message
 
 
+def one_digit(message: bytes) -> bytes:
+    """Counts the bytes of a text below ten in one digit."""
+    return message.replace(b"ERRO 0", b"ERRO ") if message[:4] == b"ERRO" else message
+
+
 def spaces(between: bytes) -> Habit:
     """Has something else in the place of a space that belongs to a message."""
 
@@ -267,6 +272,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "sends the number of its cards in one byte": counts(integer(1)),
         "counts the characters of its texts, and not their bytes": characters,
         "writes the length of a text in three digits": three_digits,
+        "writes the length of a short text in one digit": one_digit,
         "counts a byte after its texts as a part of them": longer_texts(1),
         "counts the two digits of a length, too": longer_texts(2),
         "counts all bytes of an ERRO, and not those of its text": longer_texts(7),

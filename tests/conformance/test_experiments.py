@@ -193,6 +193,15 @@ def test_a_house_that_forgets_the_beginning_of_a_message_does_not_read_slow_ones
     assert (result.failure.clause, result.failure.cause) == ("kuhn-1.3", LOSES_SLOW_MESSAGES)
 
 
+def test_a_refusal_that_cannot_be_read_may_be_one_of_what_need_not_be_accepted() -> None:
+    room = HOUSE_ROOMS["sevenhalf"]
+    habit = lambda _, answers: [b"ERRO !!no" if each[:4] == b"ERRO" else each for each in answers]  # noqa: E731
+    cases = [each for each in server_cases(room) if each.id == "sevenhalf/2.8/line-ends-between-messages"]
+    (result,) = asyncio.run(run_cases(HouseFixture(room, habit=habit, strict=True), room, cases))
+    assert result.failure is not None, result
+    assert (result.failure.actual[:8], result.failure.cause) == ("'ERRO !!", None)
+
+
 def test_a_house_that_is_silent_after_its_last_card_takes_no_fresh_deck(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DealCounter, "has_run_out", True)
     room = HOUSE_ROOMS["sevenhalf"]

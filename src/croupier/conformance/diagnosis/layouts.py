@@ -1,7 +1,7 @@
 """The message layouts of the three house games, and the dialects in which programs spell them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -19,7 +19,14 @@ from croupier.conformance.diagnosis.common_dialects import (
     swap_bytes,
     widen_to_int32,
 )
-from croupier.conformance.diagnosis.dialect import CODE_FIELD, Dialect, FieldPattern, Normalizer, greets_with, one_of
+from croupier.conformance.diagnosis.dialect import (
+    CODE_FIELD,
+    Dialect,
+    FieldPattern,
+    Normalizer,
+    greets_with,
+    one_of,
+)
 from croupier.core.codec import printable_start
 
 # Kuhn poker.
@@ -73,10 +80,10 @@ UTF8_SIZES: Final[Mapping[bytes, int]] = {b"\xf0": 4, b"\xe0": 3, b"\xc0": 2}
 
 
 class CountedText(FieldPattern):
-    """The text of an ERRO: two digits, or another number of them, and that many bytes."""
+    """The text of an ERRO: two digits, or one of other lengths, and that many bytes."""
 
-    def __init__(self, digit_count: int = 2) -> None:
-        super().__init__([rb"\d"] * digit_count)
+    def __init__(self, *lengths: Sequence[bytes]) -> None:
+        super().__init__(*(lengths or ([rb"\d"] * 2,)))
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
         """See `FieldPattern.read`."""
@@ -238,7 +245,11 @@ SEVENHALF: Final = ProtocolLayout(
             {"score": FieldPattern((rb" *\d{1,3}(?:[.,]\d)?",), partial=rb" +", normalize=_score)},
         ),
         RoomDialect("counts the characters of its texts, and not their bytes", {"text": TextOfCharacters()}),
-        RoomDialect("writes the length of a text in three digits", {"text": CountedText(digit_count=3)}),
+        RoomDialect("writes the length of a text in three digits", {"text": CountedText([rb"\d"] * 3)}),
+        RoomDialect(
+            "writes the length of a short text in one digit",
+            {"text": CountedText((rb"\d", rb"\d"), (rb"\d", rb"(?=\D)"))},
+        ),
         RoomDialect("counts a byte after its texts as a part of them", {"text": TextWithOthers(1)}),
         RoomDialect("counts the two digits of a length, too", {"text": TextWithOthers(2)}),
         RoomDialect("counts all bytes of an ERRO, and not those of its text", {"text": TextWithOthers(7)}),

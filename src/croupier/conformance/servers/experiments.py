@@ -171,7 +171,12 @@ class Experiments:
         return attempt
 
     async def explain_tolerated(self, clause: str, attempt: Attempt) -> Attempt:
-        """Blame `clause` if the house fails only where a message comes as it need not accept it."""
+        """Blame `clause` if the house fails only where a message comes as it need not accept it.
+
+        Not if its answer cannot be read: that may be the refusal, in another spelling.
+        """
+        if attempt.dialogue and isinstance(attempt.dialogue[-1].message, Violation):
+            return attempt
         sent = [line.data for line in attempt.dialogue if line.side == CLIENT]
         change = partial(canonical_messages, self._conversations.new_conversation())
         others = change(whole_messages(attempt.dialogue))
