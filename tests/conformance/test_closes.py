@@ -129,6 +129,16 @@ def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour:
             assert str(result.failure.cause) == CAUSES[slug].text
 
 
+def closing_at_errors_of_clients(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    return NO if heard.startswith(b"ERRO") else answers
+
+
+def test_a_house_that_closes_at_an_error_of_a_client_after_a_game_does_not_close_because_the_game_is_over() -> None:
+    (result,) = results(HouseFixture(ROOM, habit=closing_at_errors_of_clients), "6.6/erro-from-the-client-at-between")
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.cause == ENDS_AFTER_GAMES) == ("sevenhalf-6.6", False)
+
+
 def closing_after_showdowns(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
     is_over = heard.startswith(b"ACTN") and answers and answers[-1].startswith((b"CARD", b"ACTN FLD"))
     return [*answers, HANG_UP] if is_over else answers

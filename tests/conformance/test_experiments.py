@@ -193,6 +193,16 @@ def test_a_house_that_forgets_the_beginning_of_a_message_does_not_read_slow_ones
     assert (result.failure.clause, result.failure.cause) == ("kuhn-1.3", LOSES_SLOW_MESSAGES)
 
 
+def test_a_house_that_shows_two_kings_and_never_a_jack_writes_the_slip_of_the_document() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    habit = lambda _, answers: [each.replace(b"C_J", b"C_K") for each in answers]  # noqa: E731
+    cases = [each for each in server_cases(room) if each.id == "kuhn/4.6/cal-at-bet"]
+    (result,) = asyncio.run(run_cases(HouseFixture(room, habit=habit), room, cases))
+    assert result.failure is not None, result
+    cause = "it writes C_K for the jack, which is a slip of the document's"
+    assert (result.failure.clause, str(result.failure.cause)) == ("kuhn-2.2", cause)
+
+
 def test_a_refusal_that_cannot_be_read_may_be_one_of_what_need_not_be_accepted() -> None:
     room = HOUSE_ROOMS["sevenhalf"]
     habit = lambda _, answers: [b"ERRO !!no" if each[:4] == b"ERRO" else each for each in answers]  # noqa: E731

@@ -270,6 +270,9 @@ class HouseBench(Bench):
         """The cause of a close where the conversation goes on, by what was before it; None if that is none."""
         if self._owes_refusal(dialogue):
             return ENDS_AT_REFUSALS
+        last = next((line.message for line in reversed(dialogue) if line.side == CLIENT), None)
+        if self._test_data.is_refusal(last):
+            return None  # an error of the client, to which it reacts
         referee = self._conversations.new_conversation().replay(dialogue).referee
         return ENDS_AFTER_GAMES if referee.finished_count and referee.game is None else None
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.conditions import Condition, GameCondition, before_first_game, between_games, in_game
-from croupier.conformance.conversation import AnyClientReferee
+from croupier.conformance.conversation import AnyClientReferee, DialogueLine
 from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
@@ -22,12 +22,20 @@ from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly, p
 from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
 from croupier.conformance.servers.scenarios import play_games, send_each
 from croupier.conformance.servers.scripted_client import ClientScript
-from croupier.conformance.servers.test_data import FarewellRule, Input, ScenarioContext, ServerTestData, ServerTestState
+from croupier.conformance.servers.test_data import (
+    FarewellRule,
+    Input,
+    Reading,
+    ScenarioContext,
+    ServerTestData,
+    ServerTestState,
+)
 from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import CARDS, BettingHistory, Rank
-from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACTION, Card, Fail, Message
+from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACTION, Card, Fail, Message, Strt
 
 
 def _after(*history: str) -> Condition:
@@ -247,6 +255,25 @@ def message_kind(message: object) -> str:
     return "CARD" if isinstance(message, Card) else str(message)
 
 
+def _may_have_sent(jack: Rank, lines: Sequence[DialogueLine]) -> bool:
+    """Whether a house that writes its jack like this may have sent the cards of a dialogue."""
+    own: Rank | None = None
+    for line in lines:
+        match line.message:
+            case Strt():
+                own = None
+            case Card(rank) if line.side == HOUSE:
+                if rank == "J" != jack or (rank == own and (rank, jack) != ("K", "K")):
+                    return False
+                own = own or rank
+    return True
+
+
+READINGS: Final = (
+    Reading("it writes every card as its own", "kuhn-2.2", partial(_may_have_sent, "J")),
+    Reading("it writes C_K for the jack, which is a slip of the document's", "kuhn-2.2", partial(_may_have_sent, "K")),
+)
+
 SUITE: Final = house_server_suite(
     ServerTestData(
         room=ROOM,
@@ -258,6 +285,7 @@ SUITE: Final = house_server_suite(
         kind_of=message_kind,
         is_refusal=lambda message: isinstance(message, Fail),
         refusals_of_payment=(NO_COINS,),
+        readings=READINGS,
         strategy=play_randomly,
         goodbye=(DISC,),
         sample_game=(STRT["P_1"], ACTN["BET"]),
