@@ -273,3 +273,11 @@ def test_two_replies_to_messages_that_were_sent_together_are_not_several_of_one_
     assert position is not None
     assert not any("several" in feature.words for feature in position)
     assert last_position(one) is None
+
+
+def test_a_client_that_fails_after_a_number_of_games_is_not_blamed_for_how_the_last_one_ended() -> None:
+    folds = [b"STRT P_2", b"ACTN FLD"]
+    failed = [conversation(*folds * 3, *last) for last in ((b"STRT P_2", b"ACTN CAL"), (b"STRT P_1", b"ACTN BET"))]
+    assert cause(2 * failed, []) == ("kuhn-4.10", "it never goes on after 4 games on one connection")
+    goes_on = conversation(*folds * 3, b"STRT P_2", b"ACTN CAL", *folds)
+    assert cause(2 * failed, [goes_on]) == ("kuhn-4.4", "it never goes on after CARD, the reply of kuhn-4.4")

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.test_data import ClientTestState
+from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
@@ -24,8 +24,9 @@ MIN_FATAL_FAILURES: Final = 8
 REPLY: Final = 0
 STATE: Final = 1
 STATE_IN_GAME: Final = 2
-EXACT: Final = 3
-"""The levels of features: a reply, a state of the test data, such a state in a game, a reply with its values."""
+GAMES: Final = 3
+EXACT: Final = 4
+"""The levels of features: a reply, a state of the test data, such a state in a game, games, a reply with its values."""
 
 REFUSAL_FIELD_BYTES: Final = 2
 """A client that expects another message than a refusal gives up after this many bytes of its first field."""
@@ -148,14 +149,14 @@ def _read_positions(observation: ClientObservation, lines: Iterable[DialogueLine
             continue  # who complains has not gone on
         if line.side == CLIENT:
             if has_received and line.message not in goodbyes:
-                yield False, _position(test_data.states, replayed, replies)
+                yield False, _position(test_data, replayed, replies)
             replies.clear()
         elif (pending := replayed.referee.pending) is not None:
             replies += _features_of(line.message, pending.clause, frozenset(replies))
         has_received = line.side == HOUSE
         replayed.on_data(line.side, line.data, line.at)
     if has_received:
-        yield True, _position(test_data.states, replayed, replies)
+        yield True, _position(test_data, replayed, replies)
 
 
 def _features_of(message: object, clause: str, earlier: Container[Feature]) -> Iterator[Feature]:
@@ -172,15 +173,21 @@ def _features_of(message: object, clause: str, earlier: Container[Feature]) -> I
         yield Feature(EXACT, clause, f"after {message}, the reply of {clause}", code)
 
 
-def _position(states: Iterable[ClientTestState], conversation: Conversation, replies: Iterable[Feature]) -> Position:
-    """The features of a position. A client that has to act in a game may yet go on in the same state after a game."""
-    levels = (STATE,) if conversation.referee.game is None else (STATE, STATE_IN_GAME)
+def _position(test_data: ClientTestData, conversation: Conversation, replies: Iterable[Feature]) -> Position:
+    """The features of a position. A client that has to act in a game may yet go on in the same state after a game.
+
+    The number of games is one where the client has gone on after fewer.
+    """
+    is_between_games, games = conversation.referee.game is None, conversation.referee.finished_count
+    levels = (STATE,) if is_between_games else (STATE, STATE_IN_GAME)
     shown = [
         Feature(level, state.clause, f"in the state '{state.title}'", state=state.slug)
-        for state in states
+        for state in test_data.states
         if state.shows(conversation)
         for level in levels
     ]
+    if is_between_games and games > 1:
+        shown.append(Feature(GAMES, test_data.next_game_clause, f"after {games} games on one connection"))
     return frozenset((*replies, *shown))
 
 

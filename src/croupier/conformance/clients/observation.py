@@ -266,11 +266,14 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def may_have_acted_early(self) -> bool:
-        """Whether a wrong message of the client came after several messages of the house, and not only the first."""
+        """Whether the house has sent several messages at once before a wrong message of the client.
+
+        A client that acts at the first one of them goes wrong there, or where it answers the others.
+        """
         fault, lines = self.server.fault, self.conversation.lines
         if fault is None or type(lines[fault.sent_index].message) is Violation:
             return False
-        return {line.side for line in lines[: fault.sent_index][-2:]} == {HOUSE}
+        return any(first.side == second.side == HOUSE for first, second in pairwise(lines[: fault.sent_index]))
 
     def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
         """In which unusual ways messages that were sent without an answer in between have arrived, by the first one."""

@@ -15,6 +15,9 @@ from croupier.core.room import HouseRoom
 MAX_UINT16: Final = (1 << 16) - 1
 """The largest amount that a client reads rightly which reads two bytes of four."""
 
+NEXT_GAME_SLUG: Final = "next-"
+"""How the slug of the state begins in which a game follows another one."""
+
 
 @dataclass(frozen=True)
 class ClientTestState:
@@ -109,6 +112,11 @@ class ClientTestData:
         """The clause of the room in a section that all rooms have."""
         return f"{self.room.name}-{section}"
 
+    @property
+    def next_game_clause(self) -> str:
+        """The clause by which a game follows another one on the same connection."""
+        return next(state.clause for state in self.states if state.slug.startswith(NEXT_GAME_SLUG))
+
 
 def reasons_by_clause(room: str, sections: Mapping[str, str]) -> Mapping[str, str]:
     """The reason why a clause cannot be tested, by clause; `sections` has the numbers of the clauses by reason.
@@ -129,7 +137,7 @@ def next_game(clause: str, game: str = "game", **more: Any) -> ClientTestState:
     """The state in which a game follows another one; `more` are further fields of it."""
     missing = f"the client never played a second {game} on its connection"
     return ClientTestState(
-        f"next-{game}", f"One {game} after another on the same connection", clause, finished(2), missing, **more
+        f"{NEXT_GAME_SLUG}{game}", f"One {game} after another on the same connection", clause, finished(2), missing, **more
     )
 
 
