@@ -145,6 +145,13 @@ def test_a_raise_by_the_starting_bet_is_no_fault_where_only_the_sum_is_too_large
         assert attempt.outcome is Outcome.CHOICE, part
 
 
+def test_a_client_may_give_up_at_a_limit_of_the_house_that_it_learns_of_after_its_next_message() -> None:
+    for raised, outcome in ((572989991, Outcome.CHOICE), (1, Outcome.FAIL)):
+        said = (b"STRT", b"DRAW", ante(raised), b"DRAW")
+        attempt = judge(observe("sevenhalf/4.4/raises", *said, settings={"bet": 572989991}, exit_status=3), None)
+        assert attempt.outcome is outcome
+
+
 def test_a_bet_of_no_more_than_the_balance_is_no_fault_where_the_win_would_not_fit() -> None:
     for coins, outcome in ((LARGE_PURSE // 2, Outcome.CHOICE), (LARGE_PURSE + 1, Outcome.FAIL)):
         attempt = judge(observe("blackjack/7.4/large-purse", b"PLY", b"BET" + coins.to_bytes(4)), None)

@@ -281,3 +281,10 @@ def test_a_client_that_fails_after_a_number_of_games_is_not_blamed_for_how_the_l
     assert cause(2 * failed, []) == ("kuhn-4.10", "it never goes on after 4 games on one connection")
     goes_on = conversation(*folds * 3, b"STRT P_2", b"ACTN CAL", *folds)
     assert cause(2 * failed, [goes_on]) == ("kuhn-4.4", "it never goes on after CARD, the reply of kuhn-4.4")
+
+
+def test_nobody_waits_for_a_refusal() -> None:
+    before = [(CLIENT, b"STRT"), (HOUSE, b"STBT \x3f\xff\xff\xff"), (CLIENT, b"DRAW"), (HOUSE, b"CARD 1o")]
+    raised = (CLIENT, b"ANTE \0\0\0\x01")
+    assert early_reaction(transcribed("sevenhalf", *before, raised, (CLIENT, b"DRAW"), (HOUSE, b"ERRO 00"))) is None
+    assert not Evidence().has_handled("")

@@ -84,8 +84,8 @@ class Evidence:
                     self._failed_without_variation |= position
 
     def has_handled(self, code: str) -> bool:
-        """Whether the client has gone on after a message with this code."""
-        return code in self._handled_codes
+        """Whether the client has gone on after a message with this code; not if it is empty."""
+        return bool(code) and code in self._handled_codes
 
     def candidates(self, position: Position) -> Sequence[Feature]:
         """What may be the cause of a failure: what the client has never gone on after."""
@@ -228,9 +228,12 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
 
 
 def unawaited_reply(before: Conversation) -> Cause | None:
-    """Return what is wrong with a message of the client after these: the house owes it a reply. None if it does not."""
+    """Return what is wrong with a message of the client after these: the house owes it a reply. None if it does not.
+
+    Nobody waits for a refusal.
+    """
     pending = before.referee.pending
-    if pending is None:
+    if pending is None or message_code(pending) in REFUSAL_CODES:
         return None
     return Cause(f"it does not wait for the reply that {pending.clause} requires", clause=pending.clause)
 

@@ -72,8 +72,8 @@ class ClientObservation(Struct, frozen=True):
     def end_with_refusal(self, lines: Sequence[DialogueLine]) -> bool:
         """Whether the client has not gone on after a refusal of the house, after which it may give up.
 
-        After a message that requires no answer, it may have sent the next one before it read the refusal. An error that
-        it reports is no move.
+        After a message that requires no answer, or has only exceeded a limit of the house, it may have sent the next
+        one before it read the refusal. An error that it reports is no move.
         """
         lines = [line for line in lines if line.side == HOUSE or not is_error(line.message)]
         refusals = [place for place, line in enumerate(lines) if line.side == HOUSE and _is_refusal(line)]
@@ -81,7 +81,8 @@ class ClientObservation(Struct, frozen=True):
             return False
         sides = [side for side, _ in groupby(lines[refusals[-1] :], lambda line: line.side)]
         refused = self.conversation.start_again().replay(lines[: refusals[-1]])
-        return sides == [HOUSE] or (sides == [HOUSE, CLIENT, HOUSE] and refused.referee.pending is None)
+        is_unanswered = refused.referee.pending is None or self.server.limit_fault is not None
+        return sides == [HOUSE] or (sides == [HOUSE, CLIENT, HOUSE] and is_unanswered)
 
     @property
     def has_complained(self) -> bool:
