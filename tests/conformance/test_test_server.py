@@ -9,7 +9,7 @@ from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.kuhn import obligation
 from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup
-from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
+from croupier.conformance.clients.test_server import MAX_SILENT_VISITS, ConversationEnd, HouseTestServer
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
 from croupier.conformance.responders import (
@@ -182,6 +182,21 @@ def test_a_client_that_connects_while_it_is_stopped_has_not_connected() -> None:
     assert connections.on(Joined(1), 0.0) == [Drop(1)]
     assert connections.on(Left(1, "closed"), 0.0) == []
     assert not connections.server.has_connected
+
+
+def test_a_client_that_connects_for_ever_without_a_message_is_not_served_any_longer() -> None:
+    connections = ClientConnections(
+        lambda _: ClientFixture(played(2), joins=False).stand, reconnect_seconds=1.0, max_connections=3
+    )
+    connections.on(Joined(0), 0.0)
+    connections.on(Received(0, b"STRT P_1ACTN BETDISC"), 0.0)
+    connections.on(Left(0, "closed"), 0.0)
+    for peer in range(1, MAX_SILENT_VISITS + 1):
+        assert not connections.finished.is_set()
+        connections.on(Joined(peer), 0.0)
+        connections.on(Left(peer, "closed"), 0.0)
+    assert connections.finished.is_set()
+    assert connections.server.referee.finished_count == 1
 
 
 def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:

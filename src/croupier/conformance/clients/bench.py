@@ -95,6 +95,9 @@ CLOSE_TIMEOUT_SECONDS: Final = 1.0
 HURRIED_CLOSE_SECONDS: Final = 0.25
 """The same in cases that do not test the goodbye."""
 
+MAX_CONNECTIONS: Final = 100
+"""As many connections of a program may be open, and as many refused ones: more than it has games."""
+
 STOP_TIMEOUT_SECONDS: Final = 0.5
 """How long a program may take to end after SIGTERM."""
 
@@ -378,13 +381,18 @@ class HouseClientBench(Bench):
             connections,
             lambda: DialectCodec(self._config.dialect),
             SilentLogger(),
-            limits=EndpointLimits(close_timeout=times.close_seconds),
+            limits=EndpointLimits(
+                max_connections_per_address=MAX_CONNECTIONS,
+                max_lingering_connections=MAX_CONNECTIONS,
+                close_timeout=times.close_seconds,
+            ),
         )
         async with (
             open_port(endpoint) as port,
             await ProgramUnderTest.start(self._config.command, {"host": HOST, "port": port}) as program,
         ):
             await _watch(connections, program, START_TIMEOUT_FACTOR * self._config.timeout)
+            endpoint.stop_accepting()
             server = connections.server
             if server.has_spoken:
                 timeout.record_answer(server.slowest_seconds)

@@ -137,7 +137,12 @@ def next_game(clause: str, game: str = "game", **more: Any) -> ClientTestState:
     """The state in which a game follows another one; `more` are further fields of it."""
     missing = f"the client never played a second {game} on its connection"
     return ClientTestState(
-        f"{NEXT_GAME_SLUG}{game}", f"One {game} after another on the same connection", clause, finished(2), missing, **more
+        f"{NEXT_GAME_SLUG}{game}",
+        f"One {game} after another on the same connection",
+        clause,
+        finished(2),
+        missing,
+        **more,
     )
 
 

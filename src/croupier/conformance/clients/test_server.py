@@ -48,6 +48,9 @@ MAX_MESSAGES: Final = 4000
 MAX_REPEATS: Final = 100
 """A client that has sent one and the same refused message this often in a row will not stop."""
 
+MAX_SILENT_VISITS: Final = 20
+"""A client that has connected, and left without sending anything, this often in a row will not stop either."""
+
 
 class ConversationEnd(Enum):
     """How a conversation has ended."""
@@ -67,10 +70,11 @@ class ConversationEnd(Enum):
 class HouseTestServer:
     """The house's side of one conversation with a client under test. See `Session`; its messages are bytes.
 
-    It serves the first client; if that one leaves without sending anything, the next one. `conversation_end` is how the
-    conversation ended, `has_reached_state` whether the state came up, `is_state_between_games` whether no game was in
-    progress then, `has_spoken` whether the client has sent a whole message, `fault` its first fault, and `house_fault`
-    that of the house. `limit_fault` is the client's first message that only exceeds a limit of the house.
+    It serves the first client; if that one leaves without sending anything, the next one, a few times.
+    `conversation_end` is how the conversation ended, `has_reached_state` whether the state came up,
+    `is_state_between_games` whether no game was in progress then, `has_spoken` whether the client has sent a whole
+    message, `fault` its first fault, and `house_fault` that of the house. `limit_fault` is the client's first message
+    that only exceeds a limit of the house.
     `pending` is what the client had to decide at the end, and `decisions` is what it has decided;
     `is_answer_owed` whether it was silent because the house still owed it something. `is_closing`: the house says
     goodbye, or the client has said it; the house ends the conversation by itself at `ending_since`.
@@ -136,6 +140,7 @@ class HouseTestServer:
         self._sent_at = -inf
         self._games_at_state = self._lines_at_state = 0
         self._idle_messages = 0  # since the state was reached and the last game was over
+        self._silent_visits = 0
         self._repeats = 0  # of the message that was refused last
         self._repeating_since = inf
 
@@ -273,7 +278,8 @@ class HouseTestServer:
 
     def _on_left(self, left: Left, now: float) -> None:
         silent = not self.has_spoken and not self.conversation.incomplete(CLIENT)
-        if silent and self._closed_at is None and self.conversation_end is ConversationEnd.RUNNING:
+        self._silent_visits += silent
+        if silent and self._is_next_awaited:
             self._peer = None  # it may only have checked whether the server is up
             self._waiting_since = inf
             return
@@ -288,6 +294,12 @@ class HouseTestServer:
             self.conversation.on_disconnect(CLIENT, now)
             self.conversation_end = ConversationEnd.CLIENT
         self.is_over = True
+
+    @property
+    def _is_next_awaited(self) -> bool:
+        """Whether another client is served if the first one leaves without sending anything."""
+        is_running = self._closed_at is None and self.conversation_end is ConversationEnd.RUNNING
+        return is_running and self._silent_visits < MAX_SILENT_VISITS
 
     # Answers of the house.
 
