@@ -68,6 +68,7 @@ FAULTY_BOTS = {
     "looks-too-often": ExpectedResult("holdem/4.15/a-slow-opponent", "holdem-9.10", Outcome.CHOICE),
     "joins-twice": ExpectedResult(CALLS, "holdem-3.7", Outcome.CHOICE),
     "reads-an-array": ExpectedResult(CALLS, "holdem-5.2"),
+    "keeps-quotes": ExpectedResult(CALLS, "holdem-3.5"),
     "shows-its-cards": ExpectedResult("holdem/4.13/alone-at-first", "holdem-5.6"),
     "takes-the-first-game": ExpectedResult("holdem/5.1/no-game-at-first", "holdem-5.1", Outcome.CHOICE),
     "gives-up-when-busy": ExpectedResult("holdem/3.15/busy-when-looking", "holdem-3.15", Outcome.CHOICE),

@@ -14,6 +14,7 @@ from croupier.conformance.holdem.delivery import (
     game_transform,
     hide_turn,
     merge_pots,
+    strip_quotes,
     unchanged,
     write_in_array,
 )
@@ -77,6 +78,12 @@ FEATURES: Final = (
         "it takes the answer to GET /games/:gameID for an array, as the document's example shows it",
         lambda _: True,
         game_transform(unchanged, write_in_array),
+    ),
+    Feature(
+        "holdem-3.5",
+        "it takes the quotes around the GUID of a player for a part of it",
+        lambda _: True,
+        strip_quotes,
     ),
 )
 """What is looked for, the rarest first."""

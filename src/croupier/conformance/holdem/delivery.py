@@ -134,6 +134,12 @@ def write_in_array(found: Any) -> str:
     return json.dumps(found if isinstance(found, list) else [found])
 
 
+def strip_quotes(body: bytes) -> bytes:
+    """Write a GUID without its quotes, and leave every other body as it is."""
+    text = body.strip()
+    return text[1:-1] if text[:1] == text[-1:] == b'"' else body
+
+
 def indent_json(game: Any) -> str:
     """Write JSON with indentation."""
     return json.dumps(game, indent=4)

@@ -226,7 +226,7 @@ class HoldemTestServer:
         return True
 
     def _transform_response(self, response: ReceivedResponse) -> ReceivedResponse:
-        if self._transform_body is None or response.status != 200:
+        if self._transform_body is None or not 200 <= response.status < 300:
             return response
         return ReceivedResponse(response.status, response.headers, self._transform_body(response.body))
 

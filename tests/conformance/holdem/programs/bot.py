@@ -13,7 +13,7 @@ HABITS = (
     "bets-too-much", "bets-below-nothing", "acts-twice", "looks-too-often", "never-acts", "joins-twice",
     "gives-up-when-busy", "another-path", "somebody-else", "puts", "crashes", "no-http", "other-keys", "no-user",
     "one-recv", "never-joins", "no-json", "bets-totals", "queues", "takes-the-first-game",
-    "reads-an-array", "shows-its-cards",
+    "reads-an-array", "shows-its-cards", "keeps-quotes",
 )  # fmt: skip
 
 parser = argparse.ArgumentParser()
@@ -132,6 +132,7 @@ def main():  # noqa: C901 -- a student's way to write it
         ask("POST", f"/games/{name}/players/")
     if status == 401:
         sys.exit(6)
+    joined_as = body.decode() if habit == "keeps-quotes" else ""
     while True:
         time.sleep(0 if habit == "looks-too-often" else 0.055)
         status, body = ask("GET", f"/games/{name}")
@@ -146,6 +147,8 @@ def main():  # noqa: C901 -- a student's way to write it
         me = next((one for one in game["table"] if one["handle"] == args.user), None)
         if me is None:
             continue
+        if joined_as and me["playerID"] != joined_as:
+            return
         if habit == "crashes":
             print(game["cards"]["flop"][0])
         if habit == "out-of-turn" and turn["playerID"] != me["playerID"] and turn["playerID"]:
