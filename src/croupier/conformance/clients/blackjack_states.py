@@ -8,6 +8,7 @@ from typing import Final
 from croupier.conformance.clients.test_data import (
     MAX_UINT16,
     ClientTestState,
+    has_house_said,
     just_received,
     many_games,
     next_game,
@@ -24,9 +25,11 @@ def obligation(conversation: Conversation) -> str:
     """The clause by which the client has to act, empty if it need not; with nothing to bet it can only leave."""
     if conversation.referee.game is not None:
         return "blackjack-4.6"
-    message = conversation.lines[-1].message if conversation.lines else None
-    has_to_bet = isinstance(message, Mon) or message == NO_COINS
-    return "blackjack-4.1" if has_to_bet and largest_bet(last_balance(conversation.lines)) else ""
+    if not largest_bet(last_balance(conversation.lines)):
+        return ""
+    if has_house_said(conversation, NO_COINS):
+        return "blackjack-6.6"
+    return "blackjack-4.1" if is_betting(conversation) else ""
 
 
 def is_limit_of_house(violation: Violation, sent: object, before: Sequence[DialogueLine]) -> bool:
