@@ -267,14 +267,17 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def may_have_acted_early(self) -> bool:
-        """Whether the house has sent several messages at once before a wrong message of the client.
+        """Whether several messages of the house came before a wrong message of the client, or before one in a game.
 
         A client that acts at the first one of them goes wrong there, or where it answers the others.
         """
         fault, lines = self.server.fault, self.conversation.lines
         if fault is None or type(lines[fault.sent_index].message) is Violation:
             return False
-        return any(first.side == second.side == HOUSE for first, second in pairwise(lines[: fault.sent_index]))
+        sides = [line.side for line in lines[: fault.sent_index + 1]]
+        after_several = [at for at in range(2, len(sides)) if sides[at - 2 : at + 1] == [HOUSE, HOUSE, CLIENT]]
+        before = [self.conversation.start_again().replay(lines[:at]) for at in after_several]
+        return fault.sent_index in after_several or any(each.referee.game is not None for each in before)
 
     def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
         """In which unusual ways messages that were sent without an answer in between have arrived, by the first one."""
