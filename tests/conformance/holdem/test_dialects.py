@@ -15,6 +15,7 @@ from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
     FORM_DIALECTS,
     HSPE_GO_DIALECT,
+    POT_OF_EACH_BET_DIALECT,
     STATUS_200_DIALECT,
 )
 from croupier.conformance.results import Outcome, Report
@@ -25,7 +26,7 @@ from tests.conformance.holdem.faulty_programs import FaultyServer, in_games, ope
 from tests.rooms.holdem.house_fixture import duel
 
 READ_REQUEST = "GET /games/g"
-DIALECTS = (HSPE_GO_DIALECT, *FORM_DIALECTS, BARE_GUID_DIALECT, STATUS_200_DIALECT)
+DIALECTS = (HSPE_GO_DIALECT, *FORM_DIALECTS, POT_OF_EACH_BET_DIALECT, BARE_GUID_DIALECT, STATUS_200_DIALECT)
 DIALECTS_BY_CAUSE = {"it " + dialect.description: dialect for dialect in DIALECTS}
 
 
@@ -119,6 +120,31 @@ def test_reading_any_json_is_idempotent(dialect: Any, found: Any) -> None:
     assert dialect.read(interpreted, READ_REQUEST) == interpreted
 
 
+def split_pots(found: Any) -> Any:
+    """Show a side pot of one chip for the last player of a pot, as long as nobody is all-in."""
+    *others, last = found["pots"]
+    if len(last["players"]) < 2 or any(player["wealth"] == 0 for player in found["table"]):
+        return found
+    side_pot = {"size": 1, "players": last["players"][-1:]}
+    return found | {"pots": [*others, last | {"size": last["size"] - 1}, side_pot]}
+
+
+def test_pots_that_no_all_in_divides_are_joined() -> None:
+    original = json.loads(json.dumps(game()))
+    split = split_pots(original)
+    everybody, payers = original["table"], [{"size": 30, "players": original["pots"][0]["players"]}] * 2
+    all_in = split | {"table": [player | {"wealth": 0} for player in everybody]}
+    all_in_and_out = split | {"table": [player | {"wealth": 0, "state": "folded"} for player in everybody]}
+    for shown, pots in (
+        (split, original["pots"]),
+        (all_in_and_out, original["pots"]),
+        (all_in, split["pots"]),
+        (original | {"pots": payers}, payers),
+    ):
+        response = ReceivedResponse(200, {}, json.dumps(shown).encode())
+        assert json.loads(POT_OF_EACH_BET_DIALECT.read(response, READ_REQUEST).body) == shown | {"pots": pots}
+
+
 def test_two_dialects_are_one_cause() -> None:
     combined = DIALECTS[1] + DIALECTS[2]
     found = dialect_cause(DIALECTS[1:3])
@@ -181,11 +207,15 @@ def test_misspelt_keys_are_one_failure_and_the_rest_is_tested() -> None:
             "it answers 200 where 201 is required",
         ),
         (
+            in_games(split_pots),
+            "it shows a pot for each amount that players have bet, not only where a player is all-in",
+        ),
+        (
             in_games(lambda found: recursively(number(str))(recursively(snake)(found))),
             "it spells its keys in another way than the document, and it writes numbers as text",
         ),
     ],
-    ids=["text", "floats", "200", "both"],
+    ids=["text", "floats", "200", "pots", "both"],
 )
 def test_dialect_is_one_failure(change: Any, original: str) -> None:
     found = report(FaultyServer(frozenset(), change), "holdem")

@@ -10,6 +10,7 @@ from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
     FORM_DIALECTS,
     HSPE_GO_DIALECT,
+    POT_OF_EACH_BET_DIALECT,
     STATUS_200_DIALECT,
     HttpDialect,
     is_answered_with_guid,
@@ -33,6 +34,7 @@ ANOTHER_SUCCESS: Final = Cause("it answers with another status of success")
 INTERNAL_ERROR: Final = Cause("it has an internal error: see its log")
 OBJECT_FOR_GUID: Final = Cause("it answers with an object, as dialect hspe-go does")
 EXAMPLE_KEY: Final = Cause("it copies the slip of the document's example")
+POTS_CLAUSE: Final = "holdem-5.15"
 JSON_CLAUSE: Final = "holdem-1.5"
 NOT_JSON: Final = Cause("it answers with something that is not JSON")
 
@@ -57,6 +59,9 @@ def likely_cause(
     response = raw if detected is None else detected.read(raw, request.target)
     if is_answered_with_guid(request.target):
         return _guid_cause(request, response, is_hspe_go=is_hspe_go)
+
+    if deviation.clause == POTS_CLAUSE and POT_OF_EACH_BET_DIALECT.read(response, request.target) != response:
+        return dialect_cause([POT_OF_EACH_BET_DIALECT])
 
     def is_wrong(meant: ReceivedResponse) -> bool:
         errors = _form_errors(request, meant, dialect)

@@ -91,6 +91,24 @@ def _transform_cards(change: Callable[[str], str]) -> ObjectTransform:
     return _transform_values(CARD_KEYS, transform)
 
 
+def _join_pots(found: dict[str, Any]) -> dict[str, Any]:
+    """Join pots that no player who is all-in divides: nobody who has paid into the lower one only."""
+    try:
+        table = [(player["playerID"], player["wealth"], player["state"]) for player in found["table"]]
+        all_in = {player for player, wealth, state in table if wealth == 0 and state != "folded"}
+        joined: list[dict[str, Any]] = []
+        for pot in found["pots"]:
+            below = joined[-1] if joined else pot
+            only_below = {*below["players"]} - {*pot["players"]}
+            if {*pot["players"]} < {*below["players"]} and not only_below & all_in:
+                joined[-1] = {**below, "size": below["size"] + pot["size"]}
+            else:
+                joined.append(pot)
+    except (KeyError, TypeError):
+        return found
+    return {**found, "pots": joined}
+
+
 def _ok_to_created(response: ReceivedResponse, request: str) -> ReceivedResponse:
     found = match_target(request)
     is_creating = found is not None and 201 in found.operation.success_content
@@ -123,6 +141,10 @@ FORM_DIALECTS: Final[Sequence[HttpDialect]] = tuple(
     MessageDialect(description, (_of_objects(change),)) for description, change in GAME_TRANSFORMS.items()
 )
 """The dialects in which a Game is written in another form."""
+
+POT_OF_EACH_BET_DIALECT: Final[HttpDialect] = MessageDialect(
+    "shows a pot for each amount that players have bet, not only where a player is all-in", (_of_objects(_join_pots),)
+)
 
 HSPE_GO_DIALECT: Final[HttpDialect] = MessageDialect(
     "speaks dialect hspe-go, that of the published server", option="hspe-go"
