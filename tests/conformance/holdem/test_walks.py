@@ -8,6 +8,7 @@ import pytest
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.steps import WalkStep
+from croupier.conformance.holdem.table_settings import TableSettings
 from croupier.conformance.holdem.walk import Walk
 from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.suite import Config
@@ -52,12 +53,24 @@ def test_a_script_is_taken_step_by_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer_seconds", "max_clients", "opens_games", "expected"),
-    [(0.5, 1000, True, 16), (0.5, 20, True, 4), (0.5, 2, True, 1), (0.5, 1000, False, 1), (0.001, 1000, True, 1)],
-    ids=["slow", "of few clients", "of one client", "of one game", "fast"],
+    ("answer_seconds", "pause_seconds", "max_clients", "opens_games", "expected"),
+    [
+        (0.5, 0.0, 1000, True, 16),
+        (0.001, 0.3, 1000, True, 16),
+        (0.5, 0.0, 20, True, 4),
+        (0.5, 0.0, 2, True, 1),
+        (0.5, 0.3, 1000, False, 1),
+        (0.001, 0.0, 1000, True, 1),
+    ],
+    ids=["slow", "pausing", "of few clients", "of one client", "of one game", "fast"],
 )
-def test_walks_run_at_once_at_a_slow_server_of_many_clients(
-    monkeypatch: pytest.MonkeyPatch, answer_seconds: float, max_clients: int, opens_games: bool, expected: int
+def test_walks_run_at_once_at_a_server_of_many_clients_that_keeps_them_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+    answer_seconds: float,
+    pause_seconds: float,
+    max_clients: int,
+    opens_games: bool,
+    expected: int,
 ) -> None:
     running: set[Walk] = set()
     seen: list[int] = []
@@ -75,6 +88,7 @@ def test_walks_run_at_once_at_a_slow_server_of_many_clients(
     async def main() -> None:
         server = ServerUnderTest(("127.0.0.1", 0), Config())
         server.can_open_games = opens_games
+        server.settings = TableSettings(pause_seconds=pause_seconds)
         server.answer_timeout.record_answer(answer_seconds)
         await WalkRunner(server, Random(1), 1.0).find_traces("holdem-6.14")
 

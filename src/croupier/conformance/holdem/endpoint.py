@@ -129,7 +129,7 @@ class ServerUnderTest:
     @property
     def is_shareable(self) -> bool:
         """Whether several cases may play at the same time, and would save time by it."""
-        return self.can_open_games and self.answer_timeout.is_slow
+        return self.can_open_games and (self.answer_timeout.is_slow or self.settings.pause_seconds > 0)
 
     async def serves(self, clients: int) -> bool:
         """Whether the server answers this many clients at the same time."""

@@ -51,7 +51,7 @@ TIE_CLAUSE: Final = "holdem-6.15"
 
 
 MAX_WALKS_AT_ONCE: Final = 16
-"""At most this many walks are played at the same time, at a slow server that serves several clients at once."""
+"""At most this many walks are played at the same time, at a slow or pausing server that serves several clients."""
 
 
 class WalkPlan(NamedTuple):
@@ -82,7 +82,7 @@ class WalkRunner:
                 *(WalkPlan(each, showdown_step, MAX_SHOWDOWN_ACTS) for each in SHOWDOWN_WALK_SIZES),
             )
         ]
-        self._walks_at_once: int | None = None  # at a slow server, None if that is not known
+        self._walks_at_once: int | None = None  # None if that is not known
         self._walk_seconds_left = MAX_WALK_SECONDS
         self._walk_count = 0
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
@@ -121,7 +121,7 @@ class WalkRunner:
         return True
 
     async def _count_walks_at_once(self) -> int:
-        """Return how many of the next walks may be played at once: the server has to be slow, and to serve them all."""
+        """Return how many of the next walks may be played at once: the server is slow or pauses, and serves all."""
         if not self._server.is_shareable:
             return 1
         if self._walks_at_once is None:
