@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from croupier.conformance.diagnosis.cause import dialect_cause
+from croupier.conformance.holdem.causes import OBJECT_FOR_GUID, likely_cause
+from croupier.conformance.holdem.deviations import deviation
 from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
     FORM_DIALECTS,
@@ -20,7 +23,8 @@ from croupier.conformance.holdem.dialects import (
 )
 from croupier.conformance.results import Outcome, Report
 from croupier.conformance.run import Plan, check
-from croupier.http.wire import ReceivedResponse
+from croupier.core.errors import FoundKind
+from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms import ROOMS
 from tests.conformance.holdem.faulty_programs import FaultyServer, in_games, open_faulty_server
 from tests.rooms.holdem.house_fixture import duel
@@ -150,6 +154,13 @@ def test_two_dialects_are_one_cause() -> None:
     found = dialect_cause(DIALECTS[1:3])
     assert str(found) == f"it {combined.description}"
     assert found.dialect.transforms == combined.transforms
+
+
+def test_the_end_of_a_connection_is_not_explained_by_the_answer_before_it() -> None:
+    exchange = SentRequest("POST", "/games/"), ReceivedResponse(201, {}, b'{"gameID": ""}')
+    found = deviation("holdem-8.2", "status 401", "b''", exchange=exchange)
+    assert likely_cause(found) == OBJECT_FOR_GUID
+    assert likely_cause(replace(found, kind=FoundKind.CLOSED)) is None
 
 
 def report(faulty: FaultyServer, selection: str, dialect: str = "readme") -> Report:

@@ -17,6 +17,7 @@ from croupier.conformance.holdem.dialects import (
 )
 from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.schema import parse_game, parse_games
+from croupier.core.errors import FoundKind
 from croupier.http.wire import ReceivedResponse, SentRequest, is_server_fault
 from croupier.rooms.holdem.wire import Dialect
 
@@ -51,7 +52,7 @@ def likely_cause(
     `is_hspe_go`: the server answers new users as dialect hspe-go does, although it is tested by the document. Its
     responses are read in the `detected` dialect.
     """
-    if deviation.exchange is None:
+    if deviation.exchange is None or deviation.kind is FoundKind.CLOSED:
         return None
     request, raw = deviation.exchange
     if deviation.wanted_status is not None:

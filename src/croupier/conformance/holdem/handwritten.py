@@ -28,6 +28,9 @@ from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.net.event_loop import cancel_all
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK
 from croupier.rooms.holdem.observed.state_reader import read_guid
+from croupier.rooms.holdem.wire import Game
+
+UNAUTHORIZED: Final = 401
 
 CLOCK_ERROR_SECONDS: Final = 0.5
 """The server's time is known with this error: the Date header has whole seconds."""
@@ -52,7 +55,8 @@ MARKS: Final = '"\\<b>&'
 ESCAPES_HTML: Final = Cause("it escapes text for HTML, in which it is not sent")
 
 OLD_TIMER: Final = Cause("it does not stop the timer of a turn when the player acts", clause="holdem-4.15")
-"""The cause of a turn that ends when an earlier one of the same player would have ended."""
+LEFT_TIMER: Final = Cause("it does not stop the timer of a turn when the player leaves", clause="holdem-4.15")
+"""The causes of a turn that ends when an earlier one of the same player, or of one who has left, would have ended."""
 
 CONCURRENT_REQUESTS: Final = 8
 """How many requests of which only one may succeed are sent at once."""
@@ -69,7 +73,7 @@ HANDWRITTEN_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, r
 
 @HANDWRITTEN_CASES.add("2.1", "the-whole-password")
 async def whole_password(context: HoldemContext) -> None:
-    """A password does not end at a colon."""
+    """A password does not end at a colon, and a user with a colon in it can log in."""
     user = context.users["ann"] = ServerUser(context.server.new_name("ann"), "with:colon")
     if (await context.request("ann", "POST", "/users/")).status >= 300:
         raise NotReached("a password with a colon is refused")
@@ -78,6 +82,9 @@ async def whole_password(context: HoldemContext) -> None:
     response = await context.request(NOBODY, "POST", path, headers=login)
     if response.status < 300:
         context.add_status_deviation("holdem-2.1", 401, response, what=" to the password up to its colon")
+    elif (response := await context.request("ann", "POST", path)).status == UNAUTHORIZED:
+        user.guid = ""  # no other case can use it
+        context.add_status_deviation("holdem-2.1", 201, response, what=" to the password with its colon")
 
 
 @HANDWRITTEN_CASES.add("2.6", "at-once", dialect="readme")
@@ -242,11 +249,7 @@ async def _let_turn_expire(context: HoldemContext, game: str) -> None:
 @HANDWRITTEN_CASES.add("4.16", "the-next-turn", beside=True)
 async def next_turn_is_whole(context: HoldemContext) -> None:
     """When a turn has expired, the next player has the whole time of a turn."""
-    game = await context.seat("ann", "bob", "cid")
-    await fold_to_end(context, game)  # the first hand was dealt to two
-    shown = await context.get_game(NOBODY, game)
-    if len(shown.table) != len(context.joined_seats) or not context.role_to_act(shown):
-        raise NotReached("no hand of three players has begun")
+    game, shown = await _deal_to_three(context)
     call = bet(shown.turn.bet_to_player - shown.turn.bet_so_far)
     if (await context.act(context.role_to_act(shown), game, call)).status >= 300:
         raise NotReached("a call in turn is refused")
@@ -273,6 +276,16 @@ async def next_turn_is_whole(context: HoldemContext) -> None:
         )
 
 
+async def _deal_to_three(context: HoldemContext) -> tuple[str, Game]:
+    """Return a game, and how it is shown when a hand of three players begins. Raises NotReached if none does."""
+    game = await context.seat("ann", "bob", "cid")
+    await fold_to_end(context, game)  # the first hand was dealt to two
+    shown = await context.get_game(NOBODY, game)
+    if len(shown.table) != len(context.joined_seats) or not context.role_to_act(shown):
+        raise NotReached("no hand of three players has begun")
+    return game, shown
+
+
 @HANDWRITTEN_CASES.add("4.15", "after-a-turn-in-time", beside=True)
 async def answered_turn_ends_no_later_one(context: HoldemContext) -> None:
     """The time of a turn in which a player has acted does not end a later turn of the same player."""
@@ -290,12 +303,42 @@ async def answered_turn_ends_no_later_one(context: HoldemContext) -> None:
             await context.act(role, game, bet(0))
     if context.role_to_act(await context.get_game(NOBODY, game)) != first:
         raise NotReached("the first player to act is not the last one after the flop")
-    await asyncio.sleep(latest - clock())
+    await _expect_turn(context, game, first, latest, expires_at=began + whole, cause=OLD_TIMER)
+
+
+@HANDWRITTEN_CASES.add("4.15", "after-a-departure-in-turn", beside=True)
+async def turn_of_leaver_ends_no_later_one(context: HoldemContext) -> None:
+    """The time of a turn in which a player has left does not end the turn of another player."""
+    game, _ = await _deal_to_three(context)
+    response = await context.read_game(NOBODY, game)
+    shown = context.require_game(response)
+    whole = seconds_left(shown.turn.expiry, server_time(response)) or TURN_SECONDS
+    _require_time(context, whole + CLOCK_ERROR_SECONDS)
+    clock = asyncio.get_running_loop().time
+    latest = clock() + whole + CLOCK_ERROR_SECONDS
+    await context.leave(context.role_to_act(shown), game)
+    await asyncio.sleep(whole / 2)
+    began = clock()
+    turn = (shown := await context.get_game(NOBODY, game)).turn
+    if role := context.role_to_act(shown):
+        await context.act(role, game, bet(turn.bet_to_player - turn.bet_so_far))
+    last = context.role_to_act(await context.get_game(NOBODY, game))
+    if last in {"", role}:
+        raise NotReached("no other player has the turn after a departure and a call")
+    await _expect_turn(context, game, last, latest, expires_at=began + whole, cause=LEFT_TIMER)
+
+
+async def _expect_turn(
+    context: HoldemContext, game: str, role: str, at: float, *, expires_at: float, cause: Cause
+) -> None:
+    """Check that a player has the turn at a time, before it expires."""
+    clock = asyncio.get_running_loop().time
+    await asyncio.sleep(at - clock())
     after = context.role_to_act(await context.get_game(NOBODY, game))
-    elapsed = clock() - began
-    if after != first and elapsed < whole - CLOCK_ERROR_SECONDS:
-        found, due = f"that of {after or 'no player'} after {elapsed:.1f} s", f"the turn of {first} for {whole:.1f} s"
-        context.add_deviation("holdem-4.15", f"{due}, until its expiry", found, cause=OLD_TIMER)
+    left = expires_at - clock()
+    if after != role and left > CLOCK_ERROR_SECONDS:
+        found = f"that of {after or 'no player'} {left:.1f} s before"
+        context.add_deviation("holdem-4.15", f"the turn of {role} until its expiry", found, cause=cause)
 
 
 def _require_time(context: HoldemContext, seconds: float) -> None:
