@@ -5,13 +5,16 @@ import asyncio
 import pytest
 from msgspec.json import encode
 
+from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Config
 from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE
 from croupier.http.wire import ReceivedResponse, SentRequest
+from croupier.net.event_loop import cancel_all
 from tests.rooms.holdem.house_fixture import duel
 
 
@@ -55,6 +58,30 @@ def test_a_player_who_was_broke_and_leaves_has_no_seat() -> None:
         assert not context.has_seat("ann", "g")
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_a_case_that_is_cancelled_has_not_seen_the_server_end(is_cancelled: bool) -> None:
+    async def main() -> bool:
+        context, response = opened(b"")
+        context.lines = [DialogueLine(HOUSE, b"", response, 0.0)]
+        context.joined_seats = [JoinedSeat("ann", "g", "a")]
+
+        async def case() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await context.close()
+
+        if is_cancelled:
+            running = asyncio.create_task(case())
+            await asyncio.sleep(0)
+            await cancel_all(running)
+        else:
+            await context.close()
+        return bool(context.server.lines_before_end)
+
+    assert asyncio.run(main()) is not is_cancelled
 
 
 def test_players_who_have_left_are_reported_by_name() -> None:

@@ -63,8 +63,13 @@ class HoldemContext(Exchange):
         self._viewer: str | None = NOBODY  # the role of the last request, None for credentials of no role
 
     async def close(self) -> None:
-        """Leave all games, unless the players stay; close the connections, and return the users to the pool."""
+        """Leave all games, unless the players stay; close the connections, and return the users to the pool.
+
+        A case that is cancelled, since the server has ended in another one, does not know what has ended it.
+        """
         self._is_closing = True
+        task = asyncio.current_task()
+        is_cancelled = task is not None and task.cancelling() > 0
         try:
             for role in [*self._unnamed_openers]:
                 with suppress(CaseAborted, OSError):
@@ -74,7 +79,7 @@ class HoldemContext(Exchange):
                 try:
                     await self.leave(seat.role, seat.game)
                 except (CaseAborted, OSError):
-                    if was_running and not self.server.lines_before_end:
+                    if was_running and not is_cancelled and not self.server.lines_before_end:
                         self.server.lines_before_end = self.lines
                     break
             roles_seated = {seat.role for seat in self.joined_seats}
