@@ -274,10 +274,13 @@ class ClientObservation(Struct, frozen=True):
         fault, lines = self.server.fault, self.conversation.lines
         if fault is None or type(lines[fault.sent_index].message) is Violation:
             return False
-        sides = [line.side for line in lines[: fault.sent_index + 1]]
-        after_several = [at for at in range(2, len(sides)) if sides[at - 2 : at + 1] == [HOUSE, HOUSE, CLIENT]]
-        before = [self.conversation.start_again().replay(lines[:at]) for at in after_several]
-        return fault.sent_index in after_several or any(each.referee.game is not None for each in before)
+        before, sides = self.conversation.start_again(), [line.side for line in lines]
+        for at, line in enumerate(lines[: fault.sent_index + 1]):
+            is_after_several = at > 1 and sides[at - 2 : at + 1] == [HOUSE, HOUSE, CLIENT]
+            if is_after_several and (at == fault.sent_index or before.referee.game is not None):
+                return True
+            before.on_data(line.side, line.data, line.at)
+        return False
 
     def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
         """In which unusual ways messages that were sent without an answer in between have arrived, by the first one."""
