@@ -1,23 +1,18 @@
 """Tests of the runner of cases with a server of its own: which case has ended it, and which fail only after others."""
 
 import asyncio
-import sys
-from shlex import join
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from croupier.conformance.case_runner import CaseRunner
-from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.report.summary import facts, failure_groups, repeat_command
-from croupier.conformance.results import Failure, Outcome, Result
-from croupier.conformance.server_process import ServerProcess
+from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt, Bench
 from croupier.core.errors import FoundKind
 from tests.conformance.sample_report import REPORT, quoted
-from tests.conformance.test_crowd import new_cases, outcomes
-from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.conformance.test_crowd import outcomes, run_at_program
+from tests.net.raw_client import Run
 
 MORTAL = """
 import os, socket, sys
@@ -53,25 +48,10 @@ class DoubtfulBench(Bench):
         self.address = address
 
 
-async def run_on_mortal(bench: Any, count: int, script: str = MORTAL) -> dict[str, Result]:
-    """Run cases on a server of its own, which the bench may end."""
-    command = join([sys.executable, "-S", "-c", script, "{port}"])
-
-    async def start(port: int, _: int) -> ProgramUnderTest:
-        return await ProgramUnderTest.start(command, {"port": port})
-
-    async with ServerProcess(start, TIMEOUT_SECONDS) as server:
-        await server.open()
-        await bench.open(server.address)
-        runner = CaseRunner(bench, server=server)
-        await runner.run(new_cases(count))
-    return runner.results
-
-
 @pytest.mark.parametrize(("ends", "outcome"), [(1, Outcome.PASS), (2, Outcome.FAIL)])
 def test_a_case_that_may_not_have_ended_the_server_is_tried_again(run: Run, ends: int, outcome: Outcome) -> None:
     bench = DoubtfulBench(ends)
-    assert outcomes(run(run_on_mortal(bench, 1))) == [outcome]
+    assert outcomes(run(run_at_program(bench, 1, MORTAL))) == [outcome]
     assert bench.tries == 2
 
 
@@ -109,7 +89,7 @@ class LateBench(Bench):
 
 @pytest.mark.parametrize("fatal", ["2.1", "2.2", "2.3"])
 def test_a_server_that_ends_after_a_case_is_blamed_for_that_case(run: Run, fatal: str) -> None:
-    results = run(run_on_mortal(LateBench(fatal, ends=9), 3, LATE_MORTAL))
+    results = run(run_at_program(LateBench(fatal, ends=9), 3, LATE_MORTAL))
     assert {result.clause for result in results.values() if result.outcome is Outcome.FAIL} == {f"kuhn-{fatal}"}
     failure = results[f"kuhn/{fatal}/case"].failure
     assert failure is not None
@@ -118,7 +98,7 @@ def test_a_server_that_ends_after_a_case_is_blamed_for_that_case(run: Run, fatal
 
 
 def test_an_end_that_does_not_come_again_is_reported_where_it_was_seen(run: Run) -> None:
-    results = run(run_on_mortal(LateBench("2.1", ends=1), 2, LATE_MORTAL))
+    results = run(run_at_program(LateBench("2.1", ends=1), 2, LATE_MORTAL))
     assert outcomes(results) == [Outcome.PASS, Outcome.FAIL]
     failure = results["kuhn/2.2/case"].failure
     assert failure is not None
@@ -140,7 +120,7 @@ class KeepingBench(Bench):
 
 
 def test_what_fails_only_after_other_cases_is_found_and_reported_last(run: Run) -> None:
-    results = run(run_on_mortal(KeepingBench(), 3))
+    results = run(run_at_program(KeepingBench(), 3, MORTAL))
     assert outcomes(results) == [Outcome.PASS, Outcome.FAIL, Outcome.FAIL]
     assert [result.passes_alone for result in results.values()] == [False, True, False]
     assert [group.clause for group in failure_groups(results.values())] == ["kuhn-2.3", "kuhn-2.2"]

@@ -126,25 +126,25 @@ class GreetedBench(Bench):
         self.address = address
 
 
+async def run_at_program(bench: Any, count: int, script: str) -> dict[str, Result]:
+    """Run cases at a server that is started by a script, and again whenever it has ended."""
+    command = join([sys.executable, "-S", "-c", script, "{port}"])
+
+    async def start(port: int, _: int) -> ProgramUnderTest:
+        return await ProgramUnderTest.start(command, {"port": port})
+
+    async with ServerProcess(start, TIMEOUT_SECONDS) as server:
+        await server.open()
+        await bench.open(server.address)
+        runner = CaseRunner(bench, server=server)
+        await runner.run(new_cases(count))
+    return runner.results
+
+
 def test_a_server_that_ends_only_with_several_clients_is_blamed_for_that(run: Run) -> None:
-    async def main() -> None:
-        command = join([sys.executable, "-S", "-c", FRAGILE, "{port}"])
-
-        async def start(port: int, _: int) -> ProgramUnderTest:
-            return await ProgramUnderTest.start(command, {"port": port})
-
-        async with ServerProcess(start, TIMEOUT_SECONDS) as server:
-            await server.open()
-            bench = GreetedBench()
-            await bench.open(server.address)
-            runner = CaseRunner(bench, server=server)
-            await runner.run(new_cases(3))
-        assert sorted(outcomes(runner.results)) == [Outcome.FAIL, Outcome.PASS, Outcome.PASS]
-        (failure,) = (result.failure for result in runner.results.values() if result.failure is not None)
-        assert failure.clause == CROWD_CLAUSE
-        assert failure.cause is not None
-        assert failure.cause.text == (
-            "it has ended (exit status 3) while several cases ran, and alone none of them ends it"
-        )
-
-    run(main())
+    results = run(run_at_program(GreetedBench(), 3, FRAGILE))
+    assert sorted(outcomes(results)) == [Outcome.FAIL, Outcome.PASS, Outcome.PASS]
+    (failure,) = (result.failure for result in results.values() if result.failure is not None)
+    assert failure.clause == CROWD_CLAUSE
+    assert failure.cause is not None
+    assert failure.cause.text == "it has ended (exit status 3) while several cases ran, and alone none of them ends it"
