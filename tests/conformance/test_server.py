@@ -8,7 +8,7 @@ import pytest
 
 from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.clauses import clauses
-from croupier.conformance.diagnosis.cause import MUTE_CAUSE
+from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
 from croupier.conformance.first_look import LOOK_SECONDS
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
@@ -217,6 +217,17 @@ class StartedServer:
 
     async def address_for_client(self) -> Address:
         return self.address
+
+
+def test_a_server_that_ends_with_each_client_is_not_asked_by_several_at_once() -> None:
+    house = HouseFixture(HOUSE_ROOMS["kuhn"])
+    server: Any = StartedServer(("127.0.0.1", 1))
+    bench = new_bench(HOUSE_ROOMS["kuhn"], house, server=server)
+    for _ in range(10):
+        bench._conversations.timeout.record_answer(0.5)
+    server.leaving_cause = Cause("it ends when a client leaves")
+    assert asyncio.run(bench._find_clients()) == 1
+    assert house.met == 0
 
 
 def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:

@@ -340,7 +340,12 @@ class HouseBench(Bench):
         return attempt.blamed(self._test_data.shared_clauses["tables"], cause)
 
     async def _find_clients(self) -> int:
-        """Find out how many clients may converse at once: each plays as if alone, and none waits for the others."""
+        """Find out how many clients may converse at once: each plays as if alone, and none waits for the others.
+
+        Where each client needs a new server, all wait for the others.
+        """
+        if self._process is not None and self._process.leaving_cause is not None:
+            return 1
         conversations = self._conversations
         limit = MAX_SLOWDOWN * conversations.timeout.slowest_seconds
         clients = min(MAX_CLIENTS, int(conversations.timeout.usual_seconds / PROCESSOR_SECONDS))
