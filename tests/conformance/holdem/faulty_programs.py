@@ -580,6 +580,16 @@ class ReRegisters(Authenticator):
             raise
 
 
+class ObjectNamesTaken(Authenticator):
+    """Names that every object of JavaScript has are taken."""
+
+    @override
+    async def register(self, header: bytes | None, address: str, *, idempotent: bool = False) -> str:
+        if (name := parse_credentials(header)[0]) in {"constructor", "toString", "valueOf"}:
+            raise AuthError("taken", name)
+        return await super().register(header, address, idempotent=idempotent)
+
+
 def clause_names(*numbers: str) -> frozenset[str]:
     return frozenset(f"holdem-{number}" for number in numbers)
 
@@ -610,6 +620,7 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
         clause_names("2.7"), lambda reply: reply._replace(status=403) if reply.status == 401 else reply
     ),
     "leave-204": FaultyServer(clause_names("3.10"), status("DELETE games/:/players/:", 200, 204)),
+    "object-names-taken": FaultyServer(clause_names("2.2"), authenticator=ObjectNamesTaken),
     "name-again-201": FaultyServer(clause_names("2.6"), authenticator=ReRegisters),
     "no-password": FaultyServer(clause_names("2.7", "2.8"), authenticator=AnyPassword),
     "wealth-as-text": FaultyServer(clause_names("5.7"), of_players(lambda one: {**one, "wealth": str(one["wealth"])})),

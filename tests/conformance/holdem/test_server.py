@@ -234,6 +234,17 @@ def test_a_ruling_makes_games_open_to_requests() -> None:
     assert [result.failure and result.failure.clause for result in results] == ["holdem-3.3", "holdem-3.3"]
 
 
+def test_users_of_an_earlier_run_are_no_names_that_are_taken_from_the_start() -> None:
+    cases = select(FAST_CASES, "holdem/2.2/names-of-every-object")
+
+    async def main() -> list[Outcome]:
+        async with open_faulty_server(OUR_SERVER) as server:
+            runs = [await check_server(ROOM, *server.address, cases=cases) for _ in range(2)]
+        return [result.outcome for results in runs for result in results]
+
+    assert asyncio.run(main()) == [Outcome.PASS] * 2
+
+
 def test_a_redirect_is_followed_and_reported_once() -> None:
     def redirect(reply: Reply) -> Reply:
         if reply.method == "GET" and reply.path == "/games":

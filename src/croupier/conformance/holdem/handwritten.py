@@ -16,7 +16,7 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.cases import DEAL_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
-from croupier.conformance.holdem.endpoint import FOLD, LEAVING_CLAUSE, ServerUser, basic_auth_header, bet
+from croupier.conformance.holdem.endpoint import FOLD, LEAVING_CLAUSE, PASSWORD, ServerUser, basic_auth_header, bet
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_expiry, parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end
@@ -31,6 +31,7 @@ from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
 
 UNAUTHORIZED: Final = 401
+FORBIDDEN: Final = 403
 
 CLOCK_ERROR_SECONDS: Final = 0.5
 """The server's time is known with this error: the Date header has whole seconds."""
@@ -48,6 +49,9 @@ EARLY_LOOK_FRACTION: Final = 0.75
 LONG_POLL_SECONDS: Final = 5.0
 SETTLE_SECONDS: Final = 0.1
 """The long-poll parameter `wait`, and the delay before the change that ends it."""
+
+OBJECT_NAMES: Final = ("constructor", "toString", "valueOf")
+"""Keys that a dictionary has in JavaScript before any user is in it."""
 
 MARKS: Final = '"\\<b>&'
 """Characters that JSON, or a page, has to escape."""
@@ -85,6 +89,19 @@ async def whole_password(context: HoldemContext) -> None:
     elif (response := await context.request("ann", "POST", path)).status == UNAUTHORIZED:
         user.guid = ""  # no other case can use it
         context.add_status_deviation("holdem-2.1", 201, response, what=" to the password with its colon")
+
+
+@HANDWRITTEN_CASES.add("2.2", "names-of-every-object", dialect="readme")
+async def names_of_every_object(context: HoldemContext) -> None:
+    """Names that every object of JavaScript has are free, or belong to users of an earlier run."""
+    for name in OBJECT_NAMES:
+        login = dict([basic_auth_header(name, PASSWORD)])
+        response = await context.request(NOBODY, "POST", "/users/", headers=login)
+        if response.status != FORBIDDEN:
+            return
+        if (await context.request(NOBODY, "POST", "/games/none/players/", headers=login)).status != UNAUTHORIZED:
+            return
+    context.add_status_deviation("holdem-2.2", 201, response, what=" to names of no user")
 
 
 @HANDWRITTEN_CASES.add("2.6", "at-once", dialect="readme")
