@@ -149,9 +149,11 @@ class CaseRunner:
                 break
             occupants.append(waiting.popleft())
             due.append(occupants[-1])
-        if (self.results and self._bench.can_run_beside) or not (due or running):
+        if self.results and self._bench.can_run_beside:
             due += beside
             beside.clear()
+        elif beside and not (due or running):
+            due.append(beside.popleft())
         return due
 
     def _record(self, results: Iterable[Result]) -> None:
