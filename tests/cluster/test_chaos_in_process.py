@@ -5,6 +5,7 @@ memory, and the store is a file.
 """
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -136,6 +137,7 @@ def marks_of(seed: int) -> Sequence[pytest.MarkDecorator]:
     return [pytest.mark.extended if seed < EXTENDED_SEEDS else pytest.mark.slow]
 
 
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a killed node opens last nobody closes
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=marks_of(seed)) for seed in range(SEEDS)])
 def test_no_coin_or_game_is_lost_whatever_happens_to_nodes(run_simulated: Run, quick_folder: Path, seed: int) -> None:
     """oldmaid-9.14, kuhn-7.1, kuhn-7.3"""
@@ -157,3 +159,4 @@ def test_no_coin_or_game_is_lost_whatever_happens_to_nodes(run_simulated: Run, q
         await check_rooms(url, swarm, COINS)
 
     run_simulated(main())
+    gc.collect()
