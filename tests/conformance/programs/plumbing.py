@@ -51,6 +51,7 @@ class Peer:
                 self.on_end()
             self.unread += data[:length] if self.habit == "one-read" else data
             if self.habit == "ends-in-a-message" and len(self.unread) < length:
+                self.connection.close()  # a busy machine takes its time to end a process
                 os._exit(5)
         found, self.unread = self.unread[:length], self.unread[length:]
         return found
