@@ -231,7 +231,7 @@ class CaseRunner:
         if self._ends == MAX_ENDS and not is_doubtful:
             self.stopped_reason = f"the server has ended more than {MAX_ENDS} times; the other cases were not run"
             return ()
-        self._ends += not (is_doubtful or (was_suspect and self._otherwise is not None))
+        self._ends += not (is_doubtful or (was_suspect and is_alone and self._otherwise is not None))
         self._suspects = {case.id for case in again}
         self._otherwise = otherwise if again and not is_doubtful else None
         await self._server.restart()
