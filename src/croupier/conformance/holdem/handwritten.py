@@ -139,19 +139,24 @@ def _escaping_cause(name: str, shown: str) -> Cause | None:
 async def leaves_alone(context: HoldemContext) -> None:
     """A player who sits alone may leave, and the server goes on. So it does when the players of other cases leave."""
     game = await context.seat("ann")
-    try:
-        response = await context.leave("ann", game)
-    except (CaseAborted, OSError):
-        if not context.has_timed_out:
-            expected = "status 200 to the DELETE of a player who was not dealt in yet"
-            context.add_deviation("holdem-3.12", expected, "the end of the connection", kind=FoundKind.CLOSED)
-        raise CaseAborted from None
+    response = await _leave(context, "ann", game, "holdem-3.12", "of a player who was not dealt in yet")
     if response.status != 200:
         context.add_status_deviation("holdem-3.12", 200, response)
-    if context.server.players_stay:
-        context.lines = [*context.server.lines_before_end]
-        expected = "a server that goes on when players leave after a case"
-        context.add_deviation(LEAVING_CLAUSE, expected, "its end at this DELETE", kind=FoundKind.CLOSED)
+    if context.server.players_stay:  # it seems to have ended when players left
+        game = await context.seat("bob", "cid")
+        for role in ("bob", "cid"):
+            await _leave(context, role, game, LEAVING_CLAUSE, "of a player who leaves in the middle of a game")
+
+
+async def _leave(context: HoldemContext, role: str, game: str, clause: str, whose: str) -> ReceivedResponse:
+    """Return the answer to a DELETE. Raises CaseAborted, after a deviation from the clause, if the server ends."""
+    try:
+        return await context.leave(role, game)
+    except (CaseAborted, OSError):
+        if not context.has_timed_out:
+            expected = f"status 200 to the DELETE {whose}"
+            context.add_deviation(clause, expected, "the end of the connection", kind=FoundKind.CLOSED)
+        raise CaseAborted from None
 
 
 @HANDWRITTEN_CASES.add("3.7", "at-once", dialect="readme")
