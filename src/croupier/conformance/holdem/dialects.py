@@ -92,7 +92,7 @@ def _transform_cards(change: Callable[[str], str]) -> ObjectTransform:
 
 
 def _join_pots(found: dict[str, Any]) -> dict[str, Any]:
-    """Join pots that no player who is all-in divides: nobody who has paid into the lower one only."""
+    """Join each pot with the one below it, unless a player who is all-in has paid only into the lower one."""
     try:
         table = [(player["playerID"], player["wealth"], player["state"]) for player in found["table"]]
         all_in = {player for player, wealth, state in table if wealth == 0 and state != "folded"}

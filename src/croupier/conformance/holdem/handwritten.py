@@ -60,7 +60,7 @@ ESCAPES_HTML: Final = Cause("it escapes text for HTML, in which it is not sent")
 
 OLD_TIMER: Final = Cause("it does not stop the timer of a turn when the player acts", clause="holdem-4.15")
 LEFT_TIMER: Final = Cause("it does not stop the timer of a turn when the player leaves", clause="holdem-4.15")
-"""The causes of a turn that ends when an earlier one of the same player, or of one who has left, would have ended."""
+"""The causes of a turn that ends too early: when the time of an earlier turn is over."""
 
 CONCURRENT_REQUESTS: Final = 8
 """How many requests of which only one may succeed are sent at once."""
