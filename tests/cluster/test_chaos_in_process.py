@@ -6,7 +6,7 @@ memory, and the store is a file.
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -130,15 +130,13 @@ def test_no_act_is_lost_or_applied_twice_whatever_happens_to_nodes(tmp_path: Pat
     uvloop.run(main())
 
 
-def marks_of(seed: int) -> Sequence[pytest.MarkDecorator]:
-    """The first seed is always tested."""
-    if seed == 0:
-        return ()
-    return [pytest.mark.extended if seed < EXTENDED_SEEDS else pytest.mark.slow]
+def mark_of(seed: int) -> pytest.MarkDecorator:
+    """`make test` has the test with real processes, `test_chaos.py`, instead."""
+    return pytest.mark.extended if seed < EXTENDED_SEEDS else pytest.mark.slow
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a killed node opens last nobody closes
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=marks_of(seed)) for seed in range(SEEDS)])
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=mark_of(seed)) for seed in range(SEEDS)])
 def test_no_coin_or_game_is_lost_whatever_happens_to_nodes(run_simulated: Run, quick_folder: Path, seed: int) -> None:
     """oldmaid-9.14, kuhn-7.1, kuhn-7.3"""
     url, random = str(quick_folder / "kept.db"), Random(seed)

@@ -154,7 +154,7 @@ for words in ("STRT P_1", "ACTN CHK", "ACTN FLD"):
 """
 
 
-@pytest.mark.parametrize("ending", extended(["", "\n"], 1))
+@pytest.mark.parametrize("ending", extended(["", "\n"], 2))
 def test_a_client_that_waits_for_lines_is_told_so_and_the_run_ends_early(ending: str) -> None:
     line = shlex.join([sys.executable, "-S", "-c", READS_LINES]) + f" {{host}} {{port}} {shlex.quote(ending)}"
     results = asyncio.run(check_client(KUHN, line, cases=client_cases(KUHN), timeout=0.5))

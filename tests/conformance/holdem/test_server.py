@@ -49,7 +49,7 @@ def check(
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize(("dialect", "part"), extended([("readme", 2), ("readme", 1), ("hspe-go", 1)], 3))
+@pytest.mark.parametrize(("dialect", "part"), extended([("readme", 4), ("readme", 1), ("hspe-go", 1)], 3))
 def test_our_own_server_passes(dialect: str, part: int) -> None:
     reported: list[Result] = []
     cases = FAST_CASES[::part]

@@ -66,6 +66,7 @@ def test_a_program_without_a_mutation_has_no_findings(room: str, role: Role) -> 
     assert examine(honest) == ([], "")
 
 
+@pytest.mark.extended
 @suites
 def test_some_mutants_are_found(room: str, role: Role) -> None:
     quick = [number for number, each in enumerate(mutations(room, role)) if shows_soon(each)]
@@ -96,6 +97,7 @@ def test_a_bot_without_a_mutation_has_no_findings() -> None:
     assert examine(honest) == ([], "")
 
 
+@pytest.mark.extended
 @holdem_roles
 def test_some_hold_em_mutants_are_found(role: Role) -> None:
     operator = QUICK_HOLDEM_OPERATORS[role]

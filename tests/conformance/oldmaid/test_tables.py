@@ -100,7 +100,8 @@ def test_a_table_may_look_now_and_then_who_has_left() -> None:
     assert [result.outcome for result in results] == [Outcome.PASS] * len(results)
 
 
-@pytest.mark.parametrize("section", ["3", pytest.param("9", marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("section", ["3", "9"])
 def test_a_table_may_take_seconds_to_see_who_has_left(section: str) -> None:
     results = run(replace(HONEST, house=NoticesVeryLate), f"oldmaid/{section}", timeout=1.5)
     assert failed(results) == []
@@ -319,7 +320,7 @@ DIALECTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "words"), sampled(DIALECTS, 3, first_of=3), ids=[name for name, _ in DIALECTS])
+@pytest.mark.parametrize(("name", "words"), sampled(DIALECTS, 3, first_of=6), ids=[name for name, _ in DIALECTS])
 def test_dialect_is_one_failure(name: str, words: str) -> None:
     check_dialect_is_one_failure(name, words, "oldmaid/4" if name != "no-message" else "oldmaid/5", 0)
 
