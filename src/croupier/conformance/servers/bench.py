@@ -11,13 +11,12 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE
-from croupier.conformance.clauses import find_clause
-from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
-from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.parallel import MAX_SLOWDOWN
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.conversation_judge import STRICT_NOTE, ConversationJudge
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import ENDS_AFTER_GAMES, ENDS_AT_REFUSALS, Experiments
 from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
@@ -25,10 +24,7 @@ from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import (
     client_messages,
-    describe_failure,
-    has_refused,
     is_fatal,
-    shown_dialogue,
 )
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.core.errors import FoundKind
@@ -61,8 +57,6 @@ ONE_GAME_FOR_ALL: Final = Cause("it has one game for all clients: a new client m
 
 RUNS_OUT_OF_CARDS: Final = Cause("it deals its cards to the last one and then no more: it takes no fresh deck")
 
-STRICT_NOTE: Final = "the server refuses this, as a strict server does"
-
 LEAVING_SECONDS: Final = 1.0
 """How long a server that has ended before may take to end when a client leaves."""
 
@@ -94,14 +88,13 @@ class HouseBench(Bench):
         self.dialect = config.known_dialect()
         self.crowd_clause = test_data.shared_clauses["tables"]
         self._config = config
-        self._known_options = config.known_options
         self._strict = config.strict
+        self._judge = ConversationJudge(test_data, self._conversations, config)
         self._close_detector = ProvokedCloseDetector(test_data, self._conversations)
         self._process = config.server
         self._clients: int | None = None  # how many converse at once at a slow server, None if that is not known
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
-        self._departures: dict[str, str] = {}  # by the clause that tolerates it, the case that reports it for all
         self._serves_nobody = False
         self._has_always_room = False
 
@@ -133,25 +126,24 @@ class HouseBench(Bench):
         probes = () if self._serves_nobody else await self._try(case, number, is_patient=is_patient)
         if (away := await self._sent_away(case, number, probes)) is not None:
             return away
-        if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
+        if self._strict and any(probe.fault and self._judge.is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
         for probe in probes:
-            if probe.fault and self._is_strict_answer(case, probe):
+            if probe.fault and self._judge.is_strict_answer(case, probe):
                 return Attempt(Outcome.CHOICE, STRICT_NOTE, dialogue=probe.conversation.lines)
             if probe.fault:
                 return await self._failed(case, probe, is_first=probe is probes[0])
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
-            failed = self._failure(case, outcome, provoked.probe)._replace(refused="")
+            failed = self._judge.failure(case, outcome, provoked.probe)._replace(refused="")
             return failed if provoked.cause is None else failed.blamed(provoked.cause.clause, provoked.cause)
         if case.judges_deals:
             return self._conversations.deals.judge()
-        missed = [
-            probe for probe in probes if probe.skip_reason and not (self._is_tolerated(case) and probe.house_has_left)
-        ]
+        may_close = self._judge.is_tolerated(case)
+        missed = [probe for probe in probes if probe.skip_reason and not (may_close and probe.house_has_left)]
         if missed:
-            return await self._missed(case, missed[0])
-        return self._passed(case, probes)
+            return await self._judge.missed(case, missed[0])
+        return self._judge.passed(case, probes)
 
     async def _sent_away(self, case: HouseServerCase, number: int, probes: Sequence[ScriptedClient]) -> Attempt | None:
         """What a case shows at a house that sends clients away, None if it shows anything else."""
@@ -197,7 +189,7 @@ class HouseBench(Bench):
 
     async def _failed(self, case: HouseServerCase, probe: ScriptedClient, *, is_first: bool) -> Attempt:
         """The failure of a client, on the clause of what the case is about if that is to blame for it."""
-        attempt, shared = self._failure(case, Outcome.FAIL, probe), self._test_data.shared_clauses
+        attempt, shared = self._judge.failure(case, Outcome.FAIL, probe), self._test_data.shared_clauses
         if not is_first and not case.is_concurrent and self._needs_next_client(case):
             if self._conversations.is_served_elsewhere(attempt) or await self._has_ended(attempt):
                 attempt = attempt.blamed(case.clause, None)._replace(steps=())
@@ -213,14 +205,14 @@ class HouseBench(Bench):
 
     async def _blame_close(self, case: HouseServerCase, probe: ScriptedClient, attempt: Attempt) -> Attempt:
         """Blame a house that closes at what it need not tolerate on the refusal that is missing before the close."""
-        if attempt.failure is None or not (attempt.is_close and self._is_tolerated(case)):
+        if attempt.failure is None or not (attempt.is_close and self._judge.is_tolerated(case)):
             return attempt
         clause = await self._close_detector.refused_by_close(probe)
         return attempt if clause is None else attempt.blamed(clause, attempt.failure.cause)
 
     async def confirm(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the house never accepts a message, or has not yet received the last one when it fails."""
-        may_be_missing = attempt.refused and not self._is_tolerated(case)
+        may_be_missing = attempt.refused and not self._judge.is_tolerated(case)
         if may_be_missing and await self._is_never_accepted(case, attempt.refused, number):
             return attempt._replace(outcome=Outcome.UNIMPLEMENTED)
         if attempt.failure is not None and attempt.is_close and attempt.steps:
@@ -228,10 +220,10 @@ class HouseBench(Bench):
             probe = await find_unasked_close(
                 attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
             )
-            return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
+            return attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
         if attempt.steps and _has_unanswered(attempt.dialogue):
             probe = await self._find_earlier_fault(case, number)
-            return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
+            return attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
         return attempt
 
     async def _find_earlier_fault(self, case: HouseServerCase, number: int) -> ScriptedClient | None:
@@ -314,9 +306,9 @@ class HouseBench(Bench):
         if attempt.steps and case.is_concurrent:
             attempt = await self._explain_concurrent(case, attempt, lambda: clock() < end)
         elif attempt.steps:
-            describe = partial(self._failure, case, Outcome.FAIL)
+            describe = partial(self._judge.failure, case, Outcome.FAIL)
             attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)
-        elif self._is_tolerated(case) and not attempt.is_close:
+        elif self._judge.is_tolerated(case) and not attempt.is_close:
             attempt = await experiments.explain_tolerated(case.clause, attempt)
         elif attempt.is_close and case.delivery == WHOLE:
             attempt = await experiments.explain_close(attempt)
@@ -370,13 +362,6 @@ class HouseBench(Bench):
     def _random(self, *names: object) -> Random:
         return Random(" ".join(map(str, (self._config.seed, *names))))  # noqa: S311 -- reproducible
 
-    def _is_tolerated(self, case: HouseServerCase) -> bool:
-        """Whether the house may accept what is sent, or refuse it."""
-        return case.clause in self._test_data.tolerated_clauses
-
-    def _judges_strictly(self, case: HouseServerCase) -> bool:
-        return self._strict and not self._is_tolerated(case)
-
     def _needs_next_client(self, case: HouseServerCase) -> bool:
         """Whether a case is about the next client, after another one has left."""
         shared = self._test_data.shared_clauses
@@ -406,7 +391,7 @@ class HouseBench(Bench):
     async def replay(self, case: HouseServerCase, steps: Sequence[bytes]) -> Attempt:
         """See `Bench.replay`: the steps are messages, each sent after the answer to the one before it."""
         probe = await self._conversations.send(steps)
-        return self._failure(case, Outcome.FAIL, probe) if probe.fault else Attempt(Outcome.PASS)
+        return self._judge.failure(case, Outcome.FAIL, probe) if probe.fault else Attempt(Outcome.PASS)
 
     def short_starts(self, attempt: Attempt) -> Iterable[Sequence[bytes]]:
         """Messages that were sent ahead of their answers may be sent one by one as well."""
@@ -429,7 +414,7 @@ class HouseBench(Bench):
                 timeout,
                 grace=grace,
                 delivery=case.delivery,
-                strict=self._judges_strictly(case),
+                strict=self._judge.judges_strictly(case),
                 progress=progress,
                 earlier=[one.conversation for one in clients],
             )
@@ -466,136 +451,20 @@ class HouseBench(Bench):
                 return provoked
         return None
 
-    # Results.
-
-    def _passed(self, case: HouseServerCase, probes: Sequence[ScriptedClient]) -> Attempt:
-        last = probes[-1]
-        lines = last.conversation.lines
-        if self._is_tolerated(case):
-            as_strict = self._judge_again(last, strict=True, reads_house_strictly=self._strict)
-            may_refuse = not as_strict.faults_of(HOUSE)
-            if may_refuse and not has_refused(self._test_data, last.conversation):
-                return Attempt(Outcome.PASS, dialogue=lines)
-            accepted = "the server ends the conversation" if last.house_has_left else "the server accepts this"
-            return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else accepted, dialogue=lines)
-        for probe in () if self._strict else probes:
-            strict = self._judge_again(probe, strict=True)
-            faults = strict.faults_of(HOUSE)
-            if faults and not _client_needed_tolerance(probe.conversation, strict):
-                clause = faults[0].verdict.violation.clause
-                if self._departures.setdefault(clause, case.id) == case.id or case.clause == clause:
-                    note = f"the server departs from the document as {clause} tolerates"
-                    sentence = find_clause(clause).first_sentence
-                    return Attempt(Outcome.NON_STRICT, f"{note}: {sentence}" if sentence else note, dialogue=lines)
-        return Attempt(Outcome.PASS, dialogue=lines)
-
-    async def _missed(self, case: HouseServerCase, probe: ScriptedClient) -> Attempt:
-        """What a conversation shows that did not get where it should."""
-        lines, conversations = probe.conversation.lines, self._conversations
-        if conversations.lets_nobody_play:
-            return Attempt(Outcome.SKIP, "no game can begin: no client can pay for one", is_final=True)
-        is_poor = any(line.message in self._test_data.refusals_of_payment for line in lines[1:2])
-        if is_poor and await conversations.is_poor_elsewhere():
-            cause = Cause("it has one purse for all clients", clause=self._test_data.shared_clauses["purse"])
-            found = Failure(case.clause, "a purse for each client", "an empty purse for a client at another address")
-            return Attempt(Outcome.FAIL, failure=found.explained(cause), dialogue=lines)
-        return Attempt(
-            Outcome.SKIP,
-            probe.skip_reason or "",
-            dialogue=lines,
-            refused="" if probe.house_has_left else self._refused_kind(probe),  # a close makes it a goodbye
-            is_final=not probe.applies,
-            applies=probe.applies,
-            was_reset=probe.conversation.is_house_cut,
-        )
-
-    def _is_client_departure(self, probe: ScriptedClient) -> bool:
-        """Whether a fault only follows from a departure of the client that a tolerant judge accepts."""
-        tolerant = self._judge_again(probe, strict=False)
-        return not tolerant.faults_of(HOUSE) and _client_needed_tolerance(tolerant, probe.conversation)
-
-    def _is_strict_answer(self, case: HouseServerCase, probe: ScriptedClient) -> bool:
-        """Whether a fault is the right answer of a strict house to bytes of the client that need tolerance."""
-        assert probe.fault is not None, "there is something to excuse"
-        kind = probe.fault.verdict.violation.kind
-        if self._judges_strictly(case) or kind not in {FoundKind.MESSAGE, FoundKind.CLOSED}:
-            return False
-        if not has_refused(self._test_data, probe.conversation):
-            return False
-        strict = self._judge_again(probe, strict=True, reads_house_strictly=self._strict)
-        return not strict.faults_of(HOUSE) and _client_needed_tolerance(probe.conversation, strict)
-
-    def _judge_again(
-        self, probe: ScriptedClient, *, strict: bool, reads_house_strictly: bool | None = None
-    ) -> Conversation:
-        """Judge the same conversation again."""
-        conversation = self._conversations.new_conversation(strict=strict, reads_house_strictly=reads_house_strictly)
-        for side, data in probe.wire_log:
-            conversation.on_data(side, data, 0.0)
-        if probe.house_has_left:
-            conversation.on_disconnect(HOUSE, 0.0, was_reset=probe.was_reset)
-        return conversation
-
-    def _failure(self, case: HouseServerCase, outcome: Outcome, probe: ScriptedClient) -> Attempt:
-        """A failure, with its likely cause and the dialogue that shows it."""
-        fault = probe.fault
-        assert fault is not None, "it has failed"
-        conversation = probe.conversation
-        found = describe_failure(conversation, fault)
-        cause = likely_cause(
-            self._test_data.room,
-            found.wanted,
-            found.got,
-            conversation,
-            wire_log=probe.wire_log,
-            known_options=self._known_options,
-            strict=self._strict,
-            greeting=self._config.greeting,
-        )
-        return Attempt(
-            outcome,
-            failure=found.explained(cause),
-            dialogue=shown_dialogue(conversation, fault),
-            steps=() if probe.is_accused or self._is_tolerated(case) else probe.sent,
-            refused=self._refused_kind(probe),
-            was_reset=probe.was_reset and found.kind is FoundKind.CLOSED,
-        )
-
     async def _is_never_accepted(self, case: HouseServerCase, refused: str, number: int) -> bool:
         """Whether the house refuses an allowed message in every try, and has not accepted it anywhere."""
         for again in range(number, number + MAX_REFUSAL_TRIES - 1):
             if refused in self._conversations.accepted:
                 return False
             probe = (await self._try(case, again, is_patient=False))[-1]
-            if probe.fault and self._refused_kind(probe) != refused:
+            if probe.fault and self._judge.refused_kind(probe) != refused:
                 return False
         return refused not in self._conversations.accepted
-
-    def _refused_kind(self, probe: ScriptedClient) -> str:
-        """The kind of the last message, if it was refused although it was allowed and requires another answer, else "".
-
-        A client that cannot pay for it is refused rightly, and of several messages the first one may be refused.
-        """
-        lines = probe.conversation.lines
-        if [line.side for line in lines[-3:]] not in ([CLIENT, HOUSE], [HOUSE, CLIENT, HOUSE]):
-            return ""
-        reply = lines[-1].message
-        if not self._test_data.is_refusal(reply) or reply in self._test_data.refusals_of_payment:
-            return ""
-        wrong = any(fault.line_count == len(lines) - 1 for fault in probe.conversation.faults_of(CLIENT))
-        before = self._conversations.new_conversation().replay(lines[:-1])
-        return "" if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
 
 
 def _missed_rank(probe: ScriptedClient) -> int:
     """How little a conversation shows: a fault shows most, and what has not come up least."""
     return 0 if probe.fault else 1 + (probe.skip_reason is not None)
-
-
-def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:
-    """Whether the client itself has needed tolerance: then the strict judge proves nothing about the house."""
-    wrong = [[fault.verdict.violation.clause for fault in judge.faults_of(CLIENT)] for judge in (tolerant, strict)]
-    return bool(tolerant.tolerated(CLIENT)) or wrong[0] != wrong[1]
 
 
 def _has_unanswered(dialogue: Sequence[DialogueLine]) -> bool:
