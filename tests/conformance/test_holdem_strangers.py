@@ -16,9 +16,10 @@ import pytest
 import trustme
 
 from croupier.conformance.case_runner import CaseRunner
+from croupier.conformance.plan import Plan
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.suite import Config, find_suite
 from croupier.rooms.holdem import ROOM

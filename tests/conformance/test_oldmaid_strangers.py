@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from croupier.conformance.plan import Plan
 from croupier.conformance.results import Outcome
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.rooms.oldmaid import ROOM
 from tests.conformance.stranger_processes import hosted, run_programs
 from tests.conformance.strangers import FOLDER

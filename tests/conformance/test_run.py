@@ -11,10 +11,11 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.diagnosis.cause import SENDS_BACK
+from croupier.conformance.plan import Plan
 from croupier.conformance.program import ProgramError
 from croupier.conformance.report.summary import repeat_command, verdict_sentence
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.conformance.suite import ROLES, Role, find_suite
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.conformance.dialect_samples import HABITS, Habit

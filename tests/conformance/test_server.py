@@ -10,8 +10,9 @@ from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.clauses import clauses
 from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
 from croupier.conformance.first_look import LOOK_SECONDS
+from croupier.conformance.plan import Plan
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.conformance.servers.bench import ONE_GAME_FOR_ALL
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import find_suite

@@ -22,8 +22,9 @@ from croupier.core.plural import format_count
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from croupier.conformance.plan import Plan
     from croupier.conformance.results import Report
-    from croupier.conformance.run import OnResult, Plan
+    from croupier.conformance.run import OnResult
     from croupier.conformance.suite import Role
     from croupier.core.room import Room
 
@@ -108,9 +109,10 @@ def check(
     from rich.console import Console
 
     from croupier.conformance.containment.policy import contained
+    from croupier.conformance.plan import Plan
     from croupier.conformance.program import ProgramError
     from croupier.conformance.report.terminal import print_parts, terminal
-    from croupier.conformance.run import INTERRUPTED, Plan, untested
+    from croupier.conformance.run import INTERRUPTED, untested
     from croupier.conformance.suite import find_suite
     from croupier.rooms import find_room
 

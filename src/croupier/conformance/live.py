@@ -17,6 +17,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from croupier.conformance.live_state import CauseView, RunState
+from croupier.conformance.plan import Plan
 from croupier.conformance.program import ProgramError
 from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.report.summary import (
@@ -27,7 +28,7 @@ from croupier.conformance.report.summary import (
     verdict_sentence,
 )
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.conformance.suite import find_suite
 from croupier.conformance.throttle import Throttle
 from croupier.net.addresses import format_address

@@ -1,30 +1,27 @@
 """A run of the tester: starts the program under test if necessary, runs the cases and returns a report."""
 
 import asyncio
-import shlex
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from ssl import SSLContext
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
-from croupier.conformance.case import Case, select
+from croupier.conformance.case import Case
 from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect, dialect_cause
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.conformance.first_look import first_look, first_look_at_client
+from croupier.conformance.plan import Plan
 from croupier.conformance.program import ProgramError, ProgramUnderTest
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.conformance.server_process import MAX_STDERR_BYTES, START_TIMEOUT_SECONDS, ServerProcess
-from croupier.conformance.suite import Config, Role, Suite, find_suite
 from croupier.conformance.timeouts import wait_first
-from croupier.core.room import Room
 from croupier.core.transcript import deck_file
 from croupier.version import __version__
 
@@ -52,82 +49,6 @@ INTERRUPTED: Final = "the run was interrupted; the other cases were not run"
 
 SAMPLED_CASES: Final = 8
 """About this many cases show whether a program also reads the dialect of the room that it sends."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What to test, and how.
-
-    A server is at `host` and `port`, or is started by `command` with a free `{port}` for each run; it is reached
-    with TLS if there is `ssl`. A client is started by `command` for each case. If `deck_flag` (`--deck {file}`) is
-    given, it is appended to the command of a server to make it deal from a file: cases that did not come up by
-    chance are then tried once more, each with the deck of its transcript. `known_options` are the options of a
-    client, or the settings of the house that a client is tested with. `selection` selects the cases. `arguments`
-    are the command line arguments after the selection; they are part of the command that repeats a case.
-    """
-
-    room: Room
-    role: Role
-    selection: str
-    host: str = "127.0.0.1"
-    port: int = 0
-    ssl: SSLContext | None = None
-    command: str = ""
-    deck_flag: str = ""
-    known_options: Any = None
-    strict: bool = False
-    seed: int = 1
-    timeout: float = 5.0
-    max_failures: int | None = None
-    arguments: Sequence[str] = field(default_factory=tuple)
-
-    @property
-    def target(self) -> str:
-        """The tested command or address, for people."""
-        return self.command or f"{self.host}:{self.port}"
-
-    @property
-    def repeat_template(self) -> str:
-        """The command that repeats a case, with `{case}` in its place."""
-        return f"croupier check {{case}} {shlex.join(self.arguments)}".rstrip()
-
-    @property
-    def suite(self) -> Suite:
-        """The cases of the room for the role."""
-        return find_suite(self.room, self.role)
-
-    @property
-    def given_dialect(self) -> str:
-        """The dialect of the room that the program is said to speak, empty if that is the default."""
-        options = self.known_options
-        if not hasattr(options, "dialect"):
-            return ""
-        return "" if options.dialect == type(options)().dialect else str(options.dialect)
-
-    def in_dialect(self, dialect: str) -> "Plan":
-        """Return the same plan for a program that speaks a dialect of the room, the default one if it is empty."""
-        options = self.known_options
-        if options is None:
-            kinds = (self.room.options, self.room.settings) if self.role == "server" else (self.room.settings,)
-            options = next(kind for kind in kinds if any(each.name == "dialect" for each in fields(kind)))()
-        return replace(self, known_options=replace(options, dialect=dialect or type(options)().dialect))
-
-    @property
-    def cases(self) -> Sequence[Case]:
-        """The selected cases, in the order in which they run. Raises ValueError if there are none."""
-        return sorted(select(self.suite.cases, self.selection), key=lambda case: case.rank)
-
-    @property
-    def config(self) -> Config:
-        """What a bench is set up with."""
-        return Config(
-            command=self.command if self.role == "client" else "",
-            known_options=self.known_options,
-            strict=self.strict,
-            seed=self.seed,
-            timeout=self.timeout,
-            ssl=self.ssl,
-        )
 
 
 class DialectSearch:

@@ -21,8 +21,9 @@ from croupier.conformance.holdem.dialects import (
     POT_OF_EACH_BET_DIALECT,
     STATUS_200_DIALECT,
 )
+from croupier.conformance.plan import Plan
 from croupier.conformance.results import Outcome, Report
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.core.errors import FoundKind
 from croupier.http.wire import ReceivedResponse, SentRequest
 from croupier.rooms import ROOMS

@@ -13,9 +13,10 @@ from croupier.conformance.clients import bench
 from croupier.conformance.first_look import FirstLook
 from croupier.conformance.holdem import client_bench
 from croupier.conformance.oldmaid import player_bench
+from croupier.conformance.plan import Plan
 from croupier.conformance.report.summary import failure_groups
 from croupier.conformance.results import Report, Result
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms import holdem

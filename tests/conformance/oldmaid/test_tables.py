@@ -15,9 +15,10 @@ from croupier.conformance.diagnosis.cause import LINE_CAUSE, MUTE_CAUSE, SENDS_B
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.table_bench import CLOSES_AFTER_ANSWERS
 from croupier.conformance.oldmaid.table_replay import OtherGame, TableReplay
+from croupier.conformance.plan import Plan
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.conformance.run import Plan, check
+from croupier.conformance.run import check
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Malformed, Received

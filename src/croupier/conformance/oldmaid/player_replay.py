@@ -8,15 +8,16 @@ are done.
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from croupier.conformance.case import CaseList
-from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
+from croupier.conformance.oldmaid.answers import likely_spelling
 from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
-from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, wait_for_activity
+from croupier.conformance.oldmaid.line_check import LineCheck
+from croupier.conformance.oldmaid.listed_players import PLAYER_NAME, ListedPlayers, lists_players, seats_from_right
 from croupier.conformance.oldmaid.outcomes import (
     KEEPS_PAIRS,
     READS_LATE,
@@ -28,24 +29,18 @@ from croupier.conformance.oldmaid.outcomes import (
 )
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
-    ANSWER_CLAUSE,
     DRAW_CLAUSE,
     NEIGHBOUR_CLAUSE,
     PAIR_CLAUSE,
-    UNKNOWN_CARD_CLAUSE,
     UNREACHABLE_CLAUSE,
-    UNREADABLE_ANSWER_CLAUSE,
     USUAL_CLAUSES,
     ReplayLine,
     error_clause,
     expected_clause,
     gives_turn,
     is_free,
-    replaced_clause,
     replay_lines,
-    require_match,
     surplus_clause,
-    wrong_count_clause,
 )
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.program import ProgramUnderTest
@@ -53,19 +48,9 @@ from croupier.conformance.resources import transcripts
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.session import Address
 from croupier.core.transcript import Transcript
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, is_pair
-from croupier.rooms.oldmaid.wire import Discard, Join, Wire
-
-PLAYER_NAME: Final = "me"
-"""The player's name in transcripts."""
+from croupier.rooms.oldmaid.wire import Join, Wire
 
 CALLS_PATTERN: Final = re.compile(r"(\w+) ([\d.]+):(\d+)")
-LISTED_ADDRESS_PATTERN: Final = re.compile(rb'\["(::ffff:)?([\d.]+)", (\d+)\]')
-LIST_PATTERN: Final = re.compile(rb'(?<="players": )(?:\{[^{}]*\}|\[.*\](?=\}))')
-PROGRAM_HOST: Final = "192.0.2.10"
-UNUSED_ADDRESS: Final[Address] = ("127.0.0.1", 1)
-"""An address at which nobody listens."""
-
 RIGHT_NEIGHBOUR: Final = "the right neighbour"
 """The name of the right neighbour as a listener, which the player must not call before the left one.
 
@@ -97,10 +82,6 @@ RETRY_SECONDS: Final = 5.0
 ODD_RANK: Final = 30
 """How many lines an odd transcript counts more than a plain one."""
 
-REFUSED_PICK_CLAUSE: Final = "oldmaid-7.6"
-REFUSAL_CLAUSE: Final = "oldmaid-8.1"
-"""The clauses of a player that refuses a right pick, or another right request, after it has refused a wrong one."""
-
 NO_MESSAGE_CLAUSES: Final = ("oldmaid-8.3", "oldmaid-8.4")
 """The clauses of input after which a player that looks for objects may not know where the next one begins."""
 
@@ -123,14 +104,10 @@ class PlayerReplay:
         self._invalid_peers: set[str] = set()  # those that have sent something that is no valid message
         self._lines_left = [*replay_lines(transcript)]
         self._peers = {entry.peer for entry in self._lines_left if entry.peer} - {"table"}
-        self._real_addresses: dict[Address, Address] = {}
-        self._names: dict[str, str] = {}
-        self._offered_counts: dict[str, int] = {}
-        self._choice = ""
+        self._players = ListedPlayers(context.endpoints)
+        self._check = LineCheck(transcript)
         self._reads_late = False
-        self._deviation = ""
         self._peers_out: set[str] = set()
-        self._last_received: dict[str, Mapping[str, Any]] = {}
         self._last_errors: dict[str, ReplayLine] = {}  # the peers to which the program has answered an error last
         self._has_called_right = False
         self._right_nick = ""
@@ -149,7 +126,7 @@ class PlayerReplay:
 
     async def _play(self, program: ProgramUnderTest) -> None:
         for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
-            self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
+            self._players.real_addresses[host, int(port)] = await self._endpoints.listen(name)
         await self._listen_as_right_neighbour()
         clock = asyncio.get_running_loop().time
         timeout, since = self._context.start_timeout, clock()
@@ -163,20 +140,20 @@ class PlayerReplay:
                 continue
             await self._wait(program, timeout, clock() - since)
         await self._require_silence()
-        if self._deviation:
-            raise NonStrict(self._deviation, "oldmaid-7.4")
-        if self._choice:
-            raise ImplementationChoice(self._choice)
+        if self._check.deviation:
+            raise NonStrict(self._check.deviation, "oldmaid-7.4")
+        if self._check.choice:
+            raise ImplementationChoice(self._check.choice)
 
     async def _listen_as_right_neighbour(self) -> None:
         """Listen as the right neighbour where only the left one does: the program may call the wrong one."""
-        lists = (entry for entry in self._lines_left if _lists_players(entry))
-        seats = _seats_from_right(next(lists, None))
+        lists = (entry for entry in self._lines_left if lists_players(entry))
+        seats = seats_from_right(next(lists, None))
         if not seats:
             return
         (right, _), (left, _) = seats[0], seats[2 % len(seats)]
-        if left in self._real_addresses and right not in self._real_addresses:
-            self._real_addresses[right] = await self._endpoints.listen(RIGHT_NEIGHBOUR)
+        if left in self._players.real_addresses and right not in self._players.real_addresses:
+            self._players.real_addresses[right] = await self._endpoints.listen(RIGHT_NEIGHBOUR)
 
     # Progress.
 
@@ -222,7 +199,7 @@ class PlayerReplay:
             if command == "discard" and self._may_keep_pairs:
                 raise ImplementationChoice(KEEPS_PAIRS)
             if entry.kind == "dropped":
-                self._choice = f"croupier disconnects from {entry.peer!r}, this program stays ({self._clause})"
+                self._check.choice = f"croupier disconnects from {entry.peer!r}, this program stays ({self._clause})"
                 self._lines_left.remove(entry)
                 return
             if self._postpone(entry):
@@ -248,7 +225,7 @@ class PlayerReplay:
         self._lines_left.remove(entry)
         self._lines_left.insert(self._lines_left.index(later[0]) + 1, entry)
         self._reads_late = True
-        self._choice = READS_LATE
+        self._check.choice = READS_LATE
         return True
 
     def _skip(self, entry: ReplayLine) -> None:
@@ -307,7 +284,7 @@ class PlayerReplay:
                 command = received.json_object.get("cmd")
                 if command not in {"status", "draw"} and (command or not only_requests):
                     clause = surplus_clause(self._transcript, received)
-                    if OUT_VALUE in self._last_received.values() and command == "offer":
+                    if OUT_VALUE in self._check.last_received.values() and command == "offer":
                         clause = OUT_CLAUSE
                     if LOST_CLAUSE in self._transcript.clauses and command == "out_of_cards":
                         clause = LOST_CLAUSE
@@ -370,19 +347,19 @@ class PlayerReplay:
             self._invalid_peers.add(name)
         for value in entry.values:
             if isinstance(value, dict) and value.get("cmd") == "offer" and type(value.get("num_cards")) is int:
-                self._offered_counts[name] = value["num_cards"]
+                self._check.offered_counts[name] = value["num_cards"]
             if value == OUT_VALUE:
                 self._peers_out.add(name)
             if isinstance(value, dict) and (value.get("cmd") == "offer" or value.get("result") == "last_card"):
                 self._may_keep_pairs = False
-        self._connections[name].send(self._with_real_names(entry.data))
-        if name == "table" and address is not None and _lists_players(entry):
+        self._connections[name].send(self._players.with_real_names(entry.data))
+        if name == "table" and address is not None and lists_players(entry):
             self._call_as_right_neighbour(entry, address)
         return True
 
     def _call_as_right_neighbour(self, listed: ReplayLine, address: Address) -> None:
         """Call the program as soon as it has the list, as a player calls its left neighbour: it may wait for that."""
-        seats = _seats_from_right(listed)
+        seats = seats_from_right(listed)
         if len(seats) > 1 and not any(one.is_outgoing for one in self._connections.values()):
             self._right_nick = seats[0][1]
             connecting = self._endpoints.connect(RIGHT_NEIGHBOUR, address, self._context.timeout)
@@ -446,7 +423,7 @@ class PlayerReplay:
         pick, awaits_turn = self._missing_pick(entry), self._awaits_turn(entry)
         self._lines_left.remove(entry)
         try:
-            self._check(entry, received)
+            self._check.check(entry, received, self._lines_left)
             if awaits_turn:
                 raise received.failure(DRAW_CLAUSE, "a draw after your_turn", f"{received.text} without a turn")
         except Failed as broken:
@@ -455,7 +432,7 @@ class PlayerReplay:
                 raise received.failure(clause, expected, f"{received.text} to {entry.peer!r}") from None
             broken.amend(cause=likely_spelling("table" if connection.name == "table" else "player", received))
             raise
-        self._last_received[entry.peer] = received.json_object
+        self._check.last_received[entry.peer] = received.json_object
         if wanted.get("result") == "error":
             self._last_errors[entry.peer] = entry
         if isinstance(received.message, Join):
@@ -477,89 +454,6 @@ class PlayerReplay:
         peers_in = sorted(self._peers - self._peers_out)
         standing = {"in": [self._endpoints.nick or PLAYER_NAME, *peers_in], "out": sorted(self._peers_out)}
         connection.send(json.dumps(standing).encode() + b"\n")
-
-    # Transcript names and addresses, and the real ones.
-
-    def _with_real_names(self, data: bytes) -> bytes:
-        """Return data with the real addresses, the nick of the program, and the list in the form of the dialect."""
-        if self._endpoints.dialect == "njaal":
-            data = LIST_PATTERN.sub(_other_form, data)
-
-        def real(match: re.Match[bytes]) -> bytes:
-            prefix, host, port = (part.decode() for part in match.groups(default=b""))
-            real_host, real_port = self._real_address(host, int(port))
-            return json.dumps([prefix + real_host, real_port]).encode()
-
-        nick = self._endpoints.nick or PLAYER_NAME
-        return LISTED_ADDRESS_PATTERN.sub(real, data).replace(b'"%s"' % PLAYER_NAME.encode(), json.dumps(nick).encode())
-
-    def _real_address(self, host: str, port: int) -> Address:
-        if host == PROGRAM_HOST and self._endpoints.program_address is not None:
-            return self._endpoints.program_address
-        return self._real_addresses.get((host, port), UNUSED_ADDRESS)
-
-    # Comparison.
-
-    def _check(self, entry: ReplayLine, received: ReceivedMessage) -> None:
-        """Compare a message with the transcript as far as the protocol fixes it. Raises Failed."""
-        wanted, found, message = entry.wanted, received.json_object, received.message
-        if wanted.get("result") == found.get("result") == "error":
-            return
-        if isinstance(message, Violation):
-            clause = ANSWER_CLAUSE if message.clause == UNREADABLE_ANSWER_CLAUSE else message.clause
-            raise received.failure(clause, message.allowed, message.found)
-        if "result" in found and found["result"] not in RESULTS:
-            raise received.failure(ANSWER_CLAUSE, f"one of the results {', '.join(sorted(RESULTS))}")
-        if wanted.get("result") == "error":
-            raise received.failure(error_clause(entry), "an error")
-        if isinstance(message, Discard) and not CARD_NUMBERS.keys() >= {*message.cards}:
-            raise received.failure(UNKNOWN_CARD_CLAUSE, "cards of the pack, as 3 spades")
-        if isinstance(message, Discard) and not is_pair(*map(CARD_NUMBERS.__getitem__, message.cards)):
-            raise received.failure(PAIR_CLAUSE, "a pair: spades and clubs, or diamonds and hearts")
-        if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
-            raise received.failure(self._other_message_clause(entry, received), entry.text)
-        clause = expected_clause(self._transcript, entry)
-        match wanted.get("cmd"):
-            case "join":
-                return
-            case "pick":
-                self._check_pick(entry, found, received)
-                return
-            case "discard":
-                self._check_discard(clause, wanted, found, received)
-                return
-            case "offer":
-                clause = wrong_count_clause(self._transcript, entry, found.get("num_cards"), self._lines_left)
-        require_match(clause, entry, received, self._names)
-
-    def _other_message_clause(self, entry: ReplayLine, received: ReceivedMessage) -> str:
-        """Return the clause that is violated by another message than that of a line."""
-        wanted, found = entry.wanted.get("cmd"), received.json_object
-        if found.get("result") == "error" == self._last_received.get(entry.peer, {}).get("result"):
-            return REFUSED_PICK_CLAUSE if "card" in entry.wanted else REFUSAL_CLAUSE
-        is_repeated = self._last_received.get(entry.peer) == found
-        if (wanted, found.get("cmd")) == ("offer", "your_turn"):
-            is_repeated = False  # it has the turn to offer, and passes on the turn to draw
-        if is_repeated or (found.get("cmd") == "out_of_cards" and wanted not in {"join", "discard"}):
-            return surplus_clause(self._transcript, received)
-        return replaced_clause(self._transcript, entry)
-
-    def _check_pick(self, entry: ReplayLine, found: Mapping[str, Any], received: ReceivedMessage) -> None:
-        number, count = found.get("card_num"), self._offered_counts.get(entry.peer, 0)
-        if type(number) is not int or not 0 <= number <= count:
-            raise received.failure("oldmaid-7.4", f"a card_num of 0 to {count - 1}")
-        if number == count:
-            self._deviation = f"it picks card {count} of {count}, counted from 0"
-
-    def _check_discard(
-        self, clause: str, wanted: Mapping[str, Any], found: Mapping[str, Any], received: ReceivedMessage
-    ) -> None:
-        cards = {tuple(card) for card in found.get("cards", ())}
-        if cards != {tuple(card) for card in wanted["cards"]}:
-            raise received.failure(clause, f"to throw away {wanted['cards']}")
-        last = str(found.get("last_cards", found.get("last_card", ""))).lower()
-        if last and last != wanted["last_cards"]:
-            self._choice = f"last_cards is {last} where croupier has {wanted['last_cards']} (oldmaid-5.11)"
 
 
 def player_transcripts() -> Sequence[Transcript]:
@@ -590,32 +484,6 @@ def cases() -> Sequence[PlayerCase]:
             beside=_first_extra_seconds(transcript) > 0.0,
         )(partial(_play, transcript))
     return found
-
-
-def _lists_players(entry: ReplayLine) -> bool:
-    return entry.kind == ">" and LIST_PATTERN.search(entry.data) is not None
-
-
-def _seats_from_right(listed: ReplayLine | None) -> Sequence[tuple[Address, str]]:
-    """Return the addresses and the nicks in a list, from the right neighbour of the program on.
-
-    None if there is no list, or the program is not in it.
-    """
-    match = LIST_PATTERN.search(b"" if listed is None else listed.data)
-    players = json.loads(match[0]) if match else []
-    seats = [
-        ((host.removeprefix("::ffff:"), port), nick)
-        for (host, port), nick in (players.values() if isinstance(players, dict) else players)
-    ]
-    own_seat = next((seat for seat, ((host, _), _) in enumerate(seats) if host == PROGRAM_HOST), None)
-    return () if own_seat is None else [seats[(own_seat - 1 + at) % len(seats)] for at in range(len(seats))]
-
-
-def _other_form(listed: re.Match[bytes]) -> bytes:
-    """Return a list of players in the form of the other dialect."""
-    players = json.loads(listed[0])
-    numbered = {f"player{number}": player for number, player in enumerate(players, start=1)}
-    return json.dumps([*players.values()] if isinstance(players, dict) else numbered).encode()
 
 
 def _close_connection(call: asyncio.Task[ProgramConnection | None]) -> None:
