@@ -246,6 +246,16 @@ def test_a_server_that_ends_with_its_clients_is_started_for_each_one(
     assert report.stopped_reason == ""
 
 
+def test_a_server_that_ends_with_its_clients_is_told_so_at_once() -> None:
+    """Its cases may take minutes: a new process for each of them."""
+    line = command("kuhn", "server", "serves-once")
+    plan = Plan(room=HOUSE_ROOMS["kuhn"], role="server", selection="kuhn", command=line, max_failures=1)
+    report = asyncio.run(check(plan, lambda _: None, time.time()))
+    (failed,) = [result for result in report.results if result.failure]
+    assert failed.clause == "kuhn-1.2"
+    assert len(report.results) <= 5
+
+
 ENDS_WITH_THE_SECOND_CLIENT = """
 import socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
