@@ -5,7 +5,6 @@ from math import inf
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from croupier.conformance.clients.blackjack_states import LARGE_PURSE
 from croupier.conformance.clients.evidence import last_position
@@ -295,23 +294,3 @@ def test_a_verdict_that_waits_for_an_answer_is_about_the_message_that_it_names()
     attempt = judge(observe("sevenhalf/4.3/decides", b"STRT", b"DRAW", ante(8) + ante(0) + b"DRAW"), None)
     assert attempt.failure is not None
     assert (attempt.failure.clause, attempt.failure.got, attempt.failure.cause) == ("sevenhalf-7.2", ante(0), None)
-
-
-@pytest.mark.parametrize(
-    ("stderr", "line"),
-    [
-        ("", ""),
-        ("one\ntwo\n", ": two"),
-        ("Traceback (most recent call last):\n  at x\nValueError: no card\n", ": ValueError: no card"),
-        (
-            "thread 'main' panicked at main.rs:82:25:\ncalled\nnote: run with `RUST_BACKTRACE=1`\n",
-            ": thread 'main' panicked at",
-        ),
-        ("c.js:2\nTypeError: no card\n    at emitErrorNT (node:net)\n\nNode.js v20.1\n", ": TypeError: no card"),
-        ('Exception in thread "main" java.io.EOFException\n\tat C.main(C.java:4)\n', ': Exception in thread "main"'),
-    ],
-)
-def test_a_client_that_fails_is_quoted_with_the_line_that_names_the_error(stderr: str, line: str) -> None:
-    observation = replace(observe("kuhn/4.1/p1-acts", b"STRT P_1"), stderr=stderr.encode())
-    assert observation.stderr_excerpt.startswith(line)
-    assert bool(observation.stderr_excerpt) == bool(stderr)

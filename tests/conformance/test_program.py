@@ -14,6 +14,7 @@ from croupier.conformance.program import (
     ProgramError,
     ProgramUnderTest,
     StartError,
+    error_suffix,
 )
 from croupier.core.command_line import describe_exit, split_command
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
@@ -372,3 +373,28 @@ def test_a_program_has_a_process_group_of_its_own(run: Run) -> None:
             assert os.getpgid(program.pid) == program.pid != os.getpgrp()
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("stderr", "line"),
+    [
+        ("", ""),
+        ("one\ntwo\n", ": two"),
+        ("Traceback (most recent call last):\n  at x\nValueError: no card\n", ": ValueError: no card"),
+        (
+            "thread 'main' panicked at main.rs:82:25:\ncalled\nnote: run with `RUST_BACKTRACE=1`\n",
+            ": thread 'main' panicked at",
+        ),
+        ("c.js:2\nTypeError: no card\n    at emitErrorNT (node:net)\n\nNode.js v20.1\n", ": TypeError: no card"),
+        ('Exception in thread "main" java.io.EOFException\n\tat C.main(C.java:4)\n', ': Exception in thread "main"'),
+        (
+            "me error: no neighbour\nTraceback\n  in read\nasyncio.exceptions.CancelledError\n",
+            ": me error: no neighbour",
+        ),
+        ("Traceback\nasyncio.exceptions.CancelledError\n", ": asyncio.exceptions.CancelledError"),
+    ],
+)
+def test_of_standard_error_the_line_is_quoted_that_names_the_error(stderr: str, line: str) -> None:
+    found = error_suffix(stderr.encode())
+    assert found.startswith(line)
+    assert bool(found) == bool(stderr)

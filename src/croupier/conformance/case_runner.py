@@ -11,7 +11,7 @@ from msgspec import structs
 from croupier.conformance.case import Case
 from croupier.conformance.crowd import Crowd
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.program import error_line
+from croupier.conformance.program import error_suffix
 from croupier.conformance.results import CLAUSE_FAILURES_ALONE, Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
@@ -222,7 +222,7 @@ class CaseRunner:
         again = [*(case for case, _ in finished), *running.values()]
         was_suspect = again[0].id in self._suspects  # then it was alone
         late = [] if was_suspect else [*self._last_finished][::-1]
-        error = error_line(self._server.program.stderr)
+        error = error_suffix(self._server.program.stderr)
         is_alone = len(again) == 1
         otherwise = _blame(*finished[0], end, error, ONCE) if is_alone else self._blame_crowd(finished[0][1], end)
         self._last_finished.clear()
@@ -360,11 +360,11 @@ class CaseRunner:
 
 
 def _blame(case: Case, result: Result, end: str, error: str, when: str = "") -> Result:
-    """Return the result of the case at which the server has ended; `error` is a line of its stderr.
+    """Return the result of the case at which the server has ended; `error` is what its standard error says of that.
 
     A client that has said nothing has not made it end: then the case is about an earlier one.
     """
-    ended = f"the end of the server ({end}{': ' * bool(error)}{error})"
+    ended = f"the end of the server ({end}{error})"
     found = result.failure if any(line.side == CLIENT for line in result.dialogue) else None
     found = found or Failure(case.clause, "a server that goes on", ended)
     cause = Cause(f"it has ended ({end}){when}")

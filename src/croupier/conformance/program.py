@@ -40,18 +40,26 @@ LIMIT_SIGNALS: Final[Mapping[int, str]] = {
 ERROR_PATTERN: Final = re.compile(r"(?:error|exception|fatal|panic|panicked)\b", re.IGNORECASE)
 """What programs write in the line that says why they end."""
 
+CANCELLED_PATTERN: Final = re.compile(r"\bCancelledError\b")
+"""What asyncio writes of tasks that it cancels at the end, after the reason for the end."""
+
+MAX_EXCERPT_BYTES: Final = 2000
+"""How much of the end of its standard error is quoted of a program that cannot be used."""
+
 MAX_ERROR_CHARS: Final = 200
 """How much of such a line is quoted in a sentence."""
 
 
-def error_line(stderr: bytes) -> str:
-    """Return the last line of standard error that names an error, or else the last one; empty if there is none.
+def error_suffix(stderr: bytes) -> str:
+    """The line of standard error that says why a program has ended, to be appended to a sentence; empty without one.
 
-    Rust, Java and Node write other lines after that of the error.
+    It is the last one that names an error, or else the last one: Rust, Java and Node write others after that of the
+    error.
     """
     lines = stderr.decode(errors="backslashreplace").strip().splitlines()
-    line = next((line for line in reversed(lines) if ERROR_PATTERN.search(line)), lines[-1] if lines else "")
-    return line.strip()[:MAX_ERROR_CHARS]
+    errors = [line for line in lines if ERROR_PATTERN.search(line)]
+    reasons = [line for line in errors if not CANCELLED_PATTERN.search(line)] or errors or lines
+    return f": {reasons[-1].strip()[:MAX_ERROR_CHARS]}" if reasons else ""
 
 
 class ProgramError(Exception):
@@ -206,9 +214,9 @@ class ProgramUnderTest:
         state = "runs" if self.status is None else f"has ended ({self.end_description})"
         return ProgramError(f"{self._command!r} {state} and {reason}{self.stderr_excerpt()}")
 
-    def stderr_excerpt(self, size: int = 2000) -> str:
+    def stderr_excerpt(self) -> str:
         """The end of its standard error, to be appended to an error message; empty if it has written nothing."""
-        excerpt = self.stderr[-size:].decode(errors="backslashreplace").strip()
+        excerpt = self.stderr[-MAX_EXCERPT_BYTES:].decode(errors="backslashreplace").strip()
         return f"; its stderr: {excerpt}" if excerpt else ""
 
     async def stop(self, grace: float = 1.0) -> None:

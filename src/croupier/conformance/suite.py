@@ -12,6 +12,7 @@ from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.program import error_suffix
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.server_process import ServerProcess
 from croupier.core.errors import FoundKind
@@ -148,9 +149,9 @@ class Absences:
             self._notes.append(absence)
 
 
-def absence_note(end: str, stderr_excerpt: str) -> str:
+def absence_note(end: str, stderr: bytes) -> str:
     """Return why a case is skipped in which a client has not connected; `end` is "" if it still ran."""
-    return f"the program {f'ended ({end})' if end else 'ran'} and never connected{stderr_excerpt}"
+    return f"the program {f'ended ({end})' if end else 'ran'} and never connected{error_suffix(stderr)}"
 
 
 class TargetGone(ConnectionError):

@@ -35,9 +35,6 @@ class TaskProgram(ProgramUnderTest):
     def end_description(self) -> str:
         return "" if self.status is None else f"exit status {self.status}"
 
-    def stderr_excerpt(self, size: int = 2000) -> str:
-        return f"; its stderr: {self.stderr.decode()[:size]}" if self.stderr else ""
-
     async def wait_ended(self, seconds: float) -> int | None:
         await asyncio.wait({self._task}, timeout=seconds)
         return self.status

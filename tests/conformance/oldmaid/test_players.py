@@ -438,7 +438,7 @@ def test_a_player_that_ends_before_it_has_connected_is_skipped_with_its_stderr()
 
     (result,) = run(ends, "oldmaid/3.1/joins")
     assert result.outcome is Outcome.SKIP
-    assert result.note.startswith("the program ended (exit status 1) and never connected; its stderr: ValueError")
+    assert result.note.startswith("the program ended (exit status 1) and never connected: ValueError")
 
 
 def test_cases_are_played_after_some_at_the_same_time_in_which_the_player_has_not_connected() -> None:

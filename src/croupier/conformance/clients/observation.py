@@ -11,7 +11,6 @@ from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, is_error, message_code
-from croupier.conformance.program import error_line
 from croupier.conformance.responders import message_kind
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -35,12 +34,6 @@ class ClientObservation(Struct, frozen=True):
     seconds: float
     stderr: bytes
     is_strict: bool
-
-    @property
-    def stderr_excerpt(self) -> str:
-        """The line of its standard error that names an error, to be appended to a sentence; empty if there is none."""
-        line = error_line(self.stderr)
-        return f": {line}" if line else ""
 
     @property
     def conversation(self) -> Conversation:

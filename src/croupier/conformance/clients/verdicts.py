@@ -20,6 +20,7 @@ from croupier.conformance.conversation import (
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import is_error, likely_cause, message_code
 from croupier.conformance.diagnosis.layouts import LAYOUTS
+from croupier.conformance.program import error_suffix
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt, absence_note
 from croupier.core.errors import FoundKind, Violation
@@ -42,7 +43,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     """
     case, server = observation.case, observation.server
     if not server.has_connected:
-        return _result(observation, Outcome.SKIP, absence_note(observation.end, observation.stderr_excerpt))
+        return _result(observation, Outcome.SKIP, absence_note(observation.end, observation.stderr))
     if (fault := _judged_fault(observation)) is not None:
         if case.kind is CaseKind.TOLERANCE and baseline is not None and baseline.has_played_on:
             return _misread(observation, fault)
@@ -195,7 +196,7 @@ def _skip_reason(observation: ClientObservation) -> str:
 
 def _exit_suffix(observation: ClientObservation) -> str:
     """How the program has ended, if it has failed."""
-    return f" ({observation.end}{observation.stderr_excerpt})" if observation.exit_status else ""
+    return f" ({observation.end}{error_suffix(observation.stderr)})" if observation.exit_status else ""
 
 
 def _misread(observation: ClientObservation, fault: Fault) -> Attempt:

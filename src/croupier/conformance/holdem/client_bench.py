@@ -18,7 +18,7 @@ from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.holdem.test_server import HoldemTestServer
 from croupier.conformance.listening import HOST
-from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.program import ProgramUnderTest, error_suffix
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.dealer import FairDealer, derive_server_seed
@@ -240,13 +240,13 @@ class ClientCaseRun:
         left = any(note.request.method == "DELETE" for note in self._server.requests)
         if status == 0 and (left or self._is_broke()):
             return None
-        stderr_text = program.stderr_excerpt(300)
+        end = f"{program.end_description}{error_suffix(program.stderr)}"
         if not self._server.requests:
-            return deviation("holdem-1.1", "a request", f"none: it has ended ({program.end_description}){stderr_text}")
+            return deviation("holdem-1.1", "a request", f"none: it has ended ({end})")
         if status == 0 and self._hands_played():
             return None
         hands = format_count(self._hands_played(), "hand")
-        exit_text = f"it has ended ({program.end_description}) after {hands}{stderr_text}"
+        exit_text = f"it has ended ({end}) after {hands}"
         hands_due = format_count(self._setup.hands, "hand")
         return deviation(self._case.clause, hands_due, exit_text, kind=FoundKind.CLOSED)
 

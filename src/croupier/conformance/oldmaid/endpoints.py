@@ -13,7 +13,7 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader, with_line_ends
-from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.program import ProgramUnderTest, error_suffix
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -38,9 +38,6 @@ STATUS_POLL_SECONDS: Final = 0.1
 
 LAST_LOOK_SECONDS: Final = 0.02
 """How long activity is awaited that a program has shown before its end was noticed."""
-
-MAX_STDERR_BYTES: Final = 300
-"""At most this much of the end of its stderr is repeated in a failure."""
 
 
 class ProgramConnection(asyncio.Protocol):
@@ -304,4 +301,4 @@ async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTe
         return None
     if await wait_set(endpoints.activity, LAST_LOOK_SECONDS):
         return None
-    return f"the end of the program ({program.end_description}){program.stderr_excerpt(MAX_STDERR_BYTES)}"
+    return f"the end of the program ({program.end_description}{error_suffix(program.stderr)})"

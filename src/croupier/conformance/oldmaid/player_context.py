@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.endpoints import MAX_STDERR_BYTES, ProgramEndpoints, StartProgram
+from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
 from croupier.conformance.oldmaid.outcomes import Failed, NeverConnected
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.suite import Config, absence_note
@@ -72,8 +72,7 @@ class PlayerContext:
             except Failed:
                 if endpoints.has_connections:
                     raise
-                stderr_excerpt = program.stderr_excerpt(MAX_STDERR_BYTES)
-                raise NeverConnected(absence_note(program.end_description, stderr_excerpt)) from None
+                raise NeverConnected(absence_note(program.end_description, program.stderr)) from None
             finally:
                 await program.stop()
                 self.stderr = program.stderr
