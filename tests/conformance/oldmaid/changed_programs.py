@@ -73,6 +73,22 @@ class LineWire(Wire):
         return super().feed(complete + end)
 
 
+class DecodingWire(Wire):
+    """Each read is decoded by itself; after one that ends or begins within a letter nothing more is read."""
+
+    def __init__(self, role: WireRole) -> None:
+        super().__init__(role)
+        self._is_broken = False
+
+    @override
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            self._is_broken = True
+        return [] if self._is_broken else super().feed(data)
+
+
 @asynccontextmanager
 async def serve_table(session: Any, new_wire: Callable[[], Wire]) -> AsyncIterator[Address]:
     """Serve the session of a table on a local port; yield its address."""

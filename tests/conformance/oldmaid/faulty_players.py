@@ -31,6 +31,7 @@ from croupier.rooms.oldmaid.wire import (
 from tests.conformance.oldmaid.changed_programs import (
     ChangedSession,
     ChangedWire,
+    DecodingWire,
     Effects,
     EncodeChange,
     LineWire,
@@ -388,6 +389,7 @@ FAULTY_PLAYERS = (
     _faulty("never-errs", "7.6 7.7 8.6", "7.6 7.7 8.6", mutation=never_errs),
     _faulty("gives-up-on-a-wrong-pick", "7.6", "7.6", mutation=gives_up("oldmaid-7.6")),
     _faulty("one-read-one-message", "1.4", "1.4/byte-by-byte 1.4/halves", wire=OneReadWire),
+    _faulty("decodes-reads", "1.4", "1.4/cut-letters", wire=DecodingWire),
     _faulty("wants-line-ends", "1.3", "1.4/table-in-pieces", wire=LineWire),
     _faulty(
         "waits-for-the-dead", "9.6", "9.6/left-gone-before-ok 9.6/left-gone-before-pick", mutation=waits_for_the_dead

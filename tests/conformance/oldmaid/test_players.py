@@ -15,7 +15,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.case_runner import MUTE_RESULTS
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.diagnosis.cause import LINE_CAUSE, ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import CUT_LETTER_CAUSE, LINE_CAUSE, ONE_READ_CAUSE, Cause
 from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
 from croupier.conformance.oldmaid.endpoints import (
@@ -100,6 +100,14 @@ def test_a_player_that_takes_one_read_for_one_message_has_one_cause() -> None:
     assert [(failure.clause, failure.cause) for failure in failures] == [("oldmaid-1.4", ONE_READ_CAUSE)] * len(
         ONE_READ_CASES
     )
+
+
+@pytest.mark.extended
+def test_a_player_that_decodes_each_read_by_itself_is_told_so() -> None:
+    decodes_reads = next(faulty for faulty in FAULTY_PLAYERS if faulty.name == "decodes-reads")
+    (result,) = run(partial(play_faulty, decodes_reads), "oldmaid/1.4/cut-letters")
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("oldmaid-1.4", CUT_LETTER_CAUSE)
 
 
 def test_a_pause_before_each_message_separates_those_sent_at_once_and_joins_pieces() -> None:

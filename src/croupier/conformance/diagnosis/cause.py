@@ -60,6 +60,10 @@ ONE_READ_CAUSE: Final = Cause(
     "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
 )
 
+CUT_LETTER_CAUSE: Final = Cause(
+    "it decodes each read by itself: letters of several bytes are lost if they arrive in two reads, and others are not"
+)
+
 SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
 
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")

@@ -10,7 +10,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.deviations import Ended
-from croupier.conformance.diagnosis.cause import LINE_CAUSE, ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import CUT_LETTER_CAUSE, LINE_CAUSE, ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
@@ -101,6 +101,9 @@ class PlayerBench(Bench):
         is_late = not is_usual and not case.delivery.max_piece_bytes
         if failure is None or self._never_joins or not may_come_from_reads(failure):
             return attempt
+        if failure.cause == CUT_LETTER_CAUSE:  # the case has compared it with the same game in other letters
+            again = (await self._attempt_alone(case, number)).failure
+            return attempt.blamed("oldmaid-1.4", None if again is None else again.cause)
 
         async def fails(pair: int) -> bool:
             return (await self._attempt_alone(case, number - 1 + pair)).failure is not None
