@@ -13,6 +13,7 @@ from croupier.core.presentation import TableView
 from croupier.http.auth import QUICK_HASHER, Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem import ROOM
+from croupier.rooms.holdem.table.person_clock import SHOWDOWN_SECONDS
 from croupier.rooms.holdem.wire import Join, RequestRefused
 from croupier.web.app import close, create_app, wait_closed
 from croupier.web.config import WebConfig
@@ -39,6 +40,11 @@ class Holdem:
     def start(self) -> Starlette:
         self.app = create_app([RoomEntry(ROOM, self.room.house_service.house.settings, self.room)], self.config, KEYS)
         return self.app
+
+    @property
+    def shows_showdown(self) -> bool:
+        """Whether a table shows the cards of a hand that is over."""
+        return any(table.hand is not None and table.hand.over for table in self.room.house_service.house.games())
 
     def pass_time(self, seconds: float) -> None:
         self.clock.now += seconds
@@ -72,6 +78,8 @@ async def to_act(room: Holdem, *browsers: Browser) -> Browser:
                 if len(view(room, browser).actions) > 1:
                     await browser.get(browser.table)
                     return browser
+            if room.shows_showdown:
+                room.pass_time(SHOWDOWN_SECONDS)
             await asyncio.sleep(0.001)
 
 

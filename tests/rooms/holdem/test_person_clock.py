@@ -5,6 +5,7 @@ import pytest
 from croupier.rooms.holdem.table.person_clock import (
     AWAY_TURN_SECONDS,
     MAX_MISSED_BLINDS,
+    SHOWDOWN_SECONDS,
     TIME_BANK_SECONDS,
     TIME_BANK_SECONDS_PER_HAND,
     PersonClock,
@@ -83,6 +84,34 @@ def test_a_person_is_away_after_two_turns_until_they_come_back() -> None:
     assert ann not in table.shown.away
     assert isinstance(fixture.request(ComeBack("bob", game, fixture.house.guid_of("bob"))), ActDone)
     assert isinstance(fixture.request(ComeBack("bob", game, ann)), RequestRefused)
+
+
+@pytest.mark.parametrize(
+    ("people", "pause_seconds", "expected"), [("", 0.0, None), ("ann", 0.0, SHOWDOWN_SECONDS), ("ann bob", 5.0, 5.0)]
+)
+def test_people_see_the_cards_of_a_showdown(people: str, pause_seconds: float, expected: float | None) -> None:
+    fixture = HouseFixture(pause_seconds=pause_seconds)
+    seated(fixture, "ann", "bob", people=people)
+    for user in ("ann", "bob", *["bob", "ann"] * 3):
+        turn = fixture.view().turn
+        fixture.bet(user, turn.bet_to_player - turn.bet_so_far)
+    table = fixture.house.games()[0]
+    assert table.hand is not None
+    if expected is None:
+        assert not table.hand.over  # the next hand has begun
+    else:
+        assert len(table.hand.showdown_order) == 2
+        assert turn_seconds(fixture) == expected
+        fixture.wait(expected)
+        assert not table.hand.over
+
+
+def test_a_hand_without_a_showdown_is_not_shown_to_people() -> None:
+    fixture = HouseFixture()
+    seated(fixture, "ann", "bob", people="ann bob")
+    fixture.fold("ann")
+    assert fixture.view().cards.flop is None
+    assert fixture.turn() == "bob"
 
 
 def test_people_who_stay_away_lose_their_seats() -> None:

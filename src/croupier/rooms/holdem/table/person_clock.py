@@ -14,6 +14,9 @@ MAX_TIMEOUTS: Final = 2
 AWAY_TURN_SECONDS: Final = 1.0
 """The time of a turn of a person who is away: long enough for the others to see what happens."""
 
+SHOWDOWN_SECONDS: Final = 3.0
+"""The least time for which people see the cards of a showdown."""
+
 MAX_MISSED_BLINDS: Final = 15
 """A person who is away loses the seat after this many big blinds."""
 

@@ -18,6 +18,7 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.hand_in_play import HandInPlay
 from croupier.rooms.holdem.table.persistence import TableSnapshot
+from croupier.rooms.holdem.table.person_clock import SHOWDOWN_SECONDS
 from croupier.rooms.holdem.table.presentation import ShownPlayer, ShownTable, render_table, showdown_winners
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.table.seats import Participant, Seats
@@ -236,8 +237,16 @@ class Table:
             self._begin_turn(self._hand, hand.turn, now)
             return True
         self._finish_hand(self._hand)
-        self.deadline = now + self._settings.pause_seconds
-        return self._settings.pause_seconds > 0
+        pause_seconds = self._pause_seconds(self._hand)
+        self.deadline = now + pause_seconds
+        return pause_seconds > 0
+
+    def _pause_seconds(self, played: HandInPlay) -> float:
+        """The seconds for which the end of a hand is shown; people have time to see a showdown (holdem-9.15)."""
+        people = (participant.person for participant in played.players)
+        if played.hand.showdown_order and any(person is not None and not person.is_away for person in people):
+            return max(SHOWDOWN_SECONDS, self._settings.pause_seconds)
+        return self._settings.pause_seconds
 
     def _begin_turn(self, played: HandInPlay, turn: Seat, now: float) -> None:
         """Start the time of a turn. No two turns of a table end in the same microsecond (holdem-5.11)."""
@@ -318,7 +327,7 @@ class Table:
             return
         self.has_changed = True
         if self._hand.is_over:
-            self.deadline = now + self._settings.pause_seconds
+            self.deadline = now + self._pause_seconds(self._hand)
             return
         self._facts.append(self._hand.commit())  # again: the first one may not have been published
         turn = self._hand.hand.turn
