@@ -7,7 +7,8 @@ import pytest
 from msgspec import structs
 
 from croupier.core.errors import Violation
-from croupier.rooms.holdem.referee import PUBLIC, Referee, invalid_bet_clause
+from croupier.rooms.holdem.observed.bet_clauses import invalid_bet_clause
+from croupier.rooms.holdem.referee import PUBLIC, Referee
 from croupier.rooms.holdem.wire import (
     ACTION_BET,
     ACTION_FOLD,

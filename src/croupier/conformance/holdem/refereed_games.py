@@ -6,7 +6,8 @@ from typing import Final
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.core.errors import Violation
 from croupier.http.wire import ReceivedResponse, SentRequest, path_segments
-from croupier.rooms.holdem.referee import NEWCOMERS_CLAUSE, Referee
+from croupier.rooms.holdem.observed.unseen_acts import NEWCOMERS_CLAUSE
+from croupier.rooms.holdem.referee import Referee
 from croupier.rooms.holdem.wire import Act, Game, Guid, Join, Leave, RequestRefused, parse_act
 
 MIN_PLAYERS: Final = 2

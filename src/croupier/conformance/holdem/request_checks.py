@@ -13,7 +13,7 @@ from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRe
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.http.wire import ReceivedResponse
-from croupier.rooms.holdem.referee import invalid_bet_clause
+from croupier.rooms.holdem.observed.bet_clauses import invalid_bet_clause
 from croupier.rooms.holdem.wire import Act, parse_act
 
 SUGGESTED_POLL_SECONDS: Final = 0.05

@@ -20,7 +20,8 @@ from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
 from croupier.conformance.tap.shown_turns import ShownTurns
 from croupier.core.errors import IllegalMove, Violation
 from croupier.rooms.holdem.engine.stakes import Stakes
-from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
+from croupier.rooms.holdem.observed.bet_clauses import invalid_bet_clause
+from croupier.rooms.holdem.referee import Referee
 from croupier.rooms.holdem.table.wording import allowed_bets
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, Join, Leave
 

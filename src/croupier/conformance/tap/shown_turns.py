@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.engine.legal import Legal
-from croupier.rooms.holdem.referee import invalid_bet_clause
+from croupier.rooms.holdem.observed.bet_clauses import invalid_bet_clause
 from croupier.rooms.holdem.table.wording import allowed_bets
 from croupier.rooms.holdem.wire import Act, Game, Guid
 

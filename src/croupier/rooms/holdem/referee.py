@@ -15,16 +15,18 @@ from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card, card_numbers
-from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, STARTING_STACK, Stakes
+from croupier.rooms.holdem.observed.bet_clauses import INVALID_BET_CLAUSES, invalid_bet_clause, valid_bet_clause
 from croupier.rooms.holdem.observed.button import check_button
 from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole
 from croupier.rooms.holdem.observed.differences import compare
 from croupier.rooms.holdem.observed.early_end import find_early_end
 from croupier.rooms.holdem.observed.final_stacks import FinalStacks
+from croupier.rooms.holdem.observed.first_game import check_small_blind, dealt_hand, is_uninvolved
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.observed.shown_chips import broke_by_ante, shown_chips
+from croupier.rooms.holdem.observed.unseen_acts import NEWCOMERS_CLAUSE, UnseenActs
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave, Player
 
 SOFT_CLAUSES: Final = frozenset(
@@ -33,36 +35,8 @@ SOFT_CLAUSES: Final = frozenset(
 """After violations of these clauses, the referee can still follow the hand."""
 
 
-NEWCOMERS_CLAUSE: Final = "holdem-5.20"
-"""The clause that a table with players who wait for the next hand breaks; it shows in every game until then."""
-
 TOTAL_CLAUSES: Final = frozenset({"holdem-5.9", "holdem-6.8"})
 """The clauses about the states of players and the smallest raise: a server computes both from the total to match."""
-
-INVALID_BET_CLAUSES: Final = frozenset(f"holdem-4.{number}" for number in range(8, 13))
-"""The clauses that make a bet invalid."""
-
-
-def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str | None:
-    """Return the clause that makes a bet invalid (holdem-4.8 to holdem-4.12); None if the bet is valid."""
-    if chips in legal:
-        return None
-    if chips < 0:
-        return "holdem-4.8"
-    if chips > stack:
-        return "holdem-4.9"
-    if chips < legal.to_call:
-        return "holdem-4.10"
-    return "holdem-4.11" if legal.raise_range is not None else "holdem-4.12"
-
-
-def _valid_bet_clause(hand: Hand, chips: int, seat: Seat) -> str:
-    """Return the clause that makes a bet valid: that of all-ins, if only they may be so low."""
-    if chips < hand.legal.to_call:
-        return "holdem-4.10"
-    is_short_raise = 0 < chips - hand.legal.to_call < hand.min_raise and chips == hand.stacks[seat]
-    return "holdem-4.11" if is_short_raise else "holdem-4.5"
-
 
 PUBLIC: Final = ""
 """The viewer of a game that is displayed to the public."""
@@ -105,7 +79,6 @@ class Referee:
         self._pending_requests: defaultdict[Guid, deque[HoldemRequest]] = defaultdict(deque)
         self._stakes = stakes
         self._stack = stack
-        self._most_forced = stakes.ante + max(stakes.big_blind, stakes.straddle)  # before the first act of a hand
         # The chips of the seated players when the running hand began or the last one ended.
         self._chips: dict[Guid, int] = {}
         self._cause_clause = "holdem-6.3"  # the clause of the latest change
@@ -114,8 +87,7 @@ class Referee:
         self._has_unseen_change = False  # whether a player has acted or left while an unobserved hand may have begun
         self._unfollowed: Game | None = None  # the latest game displayed of a hand with such a change
         self._previous_hand: ObservedHand | None = None  # the last hand, unless another one may have followed
-        self._unseen_bets: list[tuple[int, str]] = []  # places of valid bets since the last right game, with clauses
-        self._refused_seats: set[Seat] = set()  # seats of this hand whose act out of turn was refused
+        self._unseen_acts = UnseenActs(stakes)
         self._has_wrong_total = False  # whether a wrong total to match was displayed in this hand
 
     @property
@@ -218,7 +190,7 @@ class Referee:
             if done:
                 return self._report_violation("holdem-4.13", f"{status}", "a refusal: it is not this player's turn")
             if seat is not None:
-                self._refused_seats.add(seat)
+                self._unseen_acts.on_refused(seat)
             return ()
         invalid_clause = (
             None
@@ -226,7 +198,7 @@ class Referee:
             else invalid_bet_clause(observed.hand.legal, chips, observed.hand.stacks[seat])
         )
         cause_clause = invalid_clause or (
-            "holdem-4.6" if action == ACTION_FOLD else _valid_bet_clause(observed.hand, chips, seat)
+            "holdem-4.6" if action == ACTION_FOLD else valid_bet_clause(observed.hand, chips, seat)
         )
         self.clause_counts.update((cause_clause, "holdem-4.1"))
         if not done:
@@ -244,7 +216,7 @@ class Referee:
     def _apply_action(self, kind: str, seat: Seat, chips: int, cause_clause: str) -> None:
         assert self.game is not None, "an action without a hand"
         if kind == "bet":
-            self._unseen_bets.append((len(self.game.actions), cause_clause))
+            self._unseen_acts.on_bet(self.game, cause_clause)
         self.game.act(kind, seat, chips)
         self._cause_clause = cause_clause
 
@@ -274,7 +246,7 @@ class Referee:
             and not self._may_be_of_missed_hand(self.game, board)
             and (violation := follow_board(self.game, board, self.clause_counts))
         ):
-            yield find_early_end(self.game, game, self._unseen_chips(self.game), self._stakes) or violation
+            yield find_early_end(self.game, game, self._unseen_acts.chips(self.game), self._stakes) or violation
             return
         if self.game is None or self.game.is_over():
             yield from self._check_between_hands(game)
@@ -286,7 +258,7 @@ class Referee:
     def _may_be_of_missed_hand(self, observed: ObservedHand, board: Sequence[Card]) -> bool:
         """Whether new cards on the board may be those of a hand without a decision after the observed one."""
         is_longer = observed.is_over() and len(board) > len(observed.board)
-        return is_longer and FinalStacks(observed).may_leave_at_most(self._most_forced)
+        return is_longer and FinalStacks(observed).may_leave_at_most(self._stakes.most_forced)
 
     def _check_running_hand(self, observed: ObservedHand, game: Game) -> Sequence[Violation]:
         """Check a game that is displayed while a hand runs."""
@@ -296,50 +268,12 @@ class Referee:
             violations = [violation for violation in violations if violation.clause not in TOTAL_CLAUSES]
         wrong = [violation for violation in violations if violation.clause != NEWCOMERS_CLAUSE]
         if not wrong:
-            self._unseen_bets.clear()
-        elif found := self._find_wrong_folds(observed, game, wrong[0]) or find_early_end(
-            observed, game, self._unseen_chips(observed), self._stakes
+            self._unseen_acts.on_right_game()
+        elif found := self._unseen_acts.find_wrong_folds(observed, game, wrong[0]) or find_early_end(
+            observed, game, self._unseen_acts.chips(observed), self._stakes
         ):
             return [found]
         return violations
-
-    def _unseen_chips(self, observed: ObservedHand) -> Sequence[int]:
-        """The chips of each valid bet since the last right game."""
-        return [observed.actions[place][2] for place, _ in self._unseen_bets]
-
-    def _find_wrong_folds(self, observed: ObservedHand, game: Game, found: Violation) -> Violation | None:
-        """Return what was `found` as a violation of the clause whose valid bets the server has taken for folds.
-
-        These bets are known by the displayed game, which is right if all of them are folds. Acts out of turn, which the
-        server has refused, are known in the same way. None if there are none.
-        """
-        for clause in dict.fromkeys(clause for _, clause in self._unseen_bets):
-            folded = observed.with_folds([place for place, own in self._unseen_bets if own == clause])
-            if folded is not None and self._is_right(folded, game):
-                return found.replace(clause=clause)
-        is_turn = observed.is_over() or isinstance(observed.hand.turn, int)
-        for seat in self._refused_seats if is_turn else ():
-            folded = observed.with_fold_of(seat)
-            if folded is not None and self._is_right(folded, game):
-                return Violation("holdem-4.13", "a fold by an act out of turn that was refused", "no change by it")
-        return None
-
-    def _has_ignored_fold(self, observed: ObservedHand, game: Game) -> bool:
-        """Whether the hand goes on as if its last action, a fold, were a check."""
-        if not observed.actions or observed.actions[-1][0] != "fold" or self._cause_clause in INVALID_BET_CLAUSES:
-            return False
-        checked = observed.with_check(len(observed.actions) - 1, card_numbers(game.cards.board))
-        return checked is not None and not checked.is_over() and self._is_right(checked, game)
-
-    def _is_right(self, observed: ObservedHand, game: Game) -> bool:
-        """Whether a displayed game is right, but for newcomers, after an observed hand, or while it runs."""
-        if not observed.is_over():
-            found = compare(observed, game, self._cause_clause, Counter())
-            return all(violation.clause == NEWCOMERS_CLAUSE for violation in found)
-        if any(player.bet_so_far > self._most_forced for player in game.table):  # it is no hand that has just begun
-            return False
-        final_stacks, shown = FinalStacks(observed), shown_chips(game, self._stakes)
-        return final_stacks.allow({player: shown.get(player, 0) for player in final_stacks.players})
 
     # Between hands
 
@@ -398,7 +332,7 @@ class Referee:
         """
         seated = self._chips.keys() - self._newcomers
         for player in seated - {*shown}:
-            if len(seated) <= 2 and self._chips[player] <= self._most_forced:
+            if len(seated) <= 2 and self._chips[player] <= self._stakes.most_forced:
                 del self._chips[player]
                 self._previous_hand = None
 
@@ -429,7 +363,7 @@ class Referee:
         Players who have joined again had lost all their chips, in one of the two.
         """
         joined_again = self._newcomers.intersection(final_stacks.players)
-        may_have_missed_hand = final_stacks.may_leave_at_most(self._most_forced)
+        may_have_missed_hand = final_stacks.may_leave_at_most(self._stakes.most_forced)
         found = {player: 0 if player in joined_again else shown.get(player, 0) for player in final_stacks.players}
         if may_have_missed_hand:
             self._previous_hand = None  # the button may have moved twice
@@ -444,9 +378,9 @@ class Referee:
             self.is_lost = True
             assert self.last_game is not None, "a result without a hand"
             is_explained = final_stacks.explaining_clause(found) is not None
-            if not is_explained and (folded := self._find_wrong_folds(self.last_game, game, violation)):
+            if not is_explained and (folded := self._unseen_acts.find_wrong_folds(self.last_game, game, violation)):
                 violation = folded
-            elif not is_explained and self._has_ignored_fold(self.last_game, game):
+            elif not is_explained and self._unseen_acts.has_ignored_fold(self.last_game, game, self._cause_clause):
                 violation = Violation(
                     "holdem-4.6", "a hand that goes on as after a check", "the end of the hand: a fold"
                 )
@@ -481,20 +415,11 @@ class Referee:
             self.is_lost = True
             yield Violation("holdem-5.8", f"a table without {', '.join(sorted(missing))}", "all players of the hand")
             return
-        blinds = [seat for seat, player in enumerate(table) if player.small_blind]
-        if seats < 2 or len(blinds) != 1:
+        if violation := check_small_blind(game, self._stakes):
             self.is_lost = True
-            is_posted = any(player.bet_so_far == self._stakes.small_blind for player in table)
-            clause = "holdem-6.1" if seats < 2 else "holdem-5.7" if is_posted else "holdem-6.3"
-            yield Violation(clause, f"{len(blinds)} small blinds of {seats}", "one")
+            yield violation
             return
-        posted = self._posting_seats(game)
-        if len(posted) == 1 and posted != blinds:
-            self.is_lost = True
-            found = f"small_blind of {table[blinds[0]].player_id}"
-            allowed = f"of {table[posted[0]].player_id}, who has posted it"
-            yield Violation("holdem-5.7", found, allowed, about="small_blind")
-            return
+        small_blind = next(player for player in table if player.small_blind)
         if dealt - self._chips.keys() or self._chips.keys() - dealt - self._newcomers:
             self.is_lost = True
             clause = "holdem-3.10" if dealt - self._chips.keys() else "holdem-3.5"
@@ -503,9 +428,8 @@ class Referee:
             return
         may_wait = [player for player in table if self._has_only_joined(player, game)]
         self._newcomers.clear()
-        self.game = self._dealt_hand(table, table[blinds[0]])
-        self._unseen_bets.clear()
-        self._refused_seats.clear()
+        self.game = dealt_hand(table, small_blind, self._chips, self._stakes)
+        self._unseen_acts.begin_hand()
         self._has_wrong_total = False
         self._cause_clause = "holdem-6.3"
         if game.cards.board:
@@ -515,39 +439,25 @@ class Referee:
         previous, self._previous_hand = self._previous_hand, self.game
         wrong_button = check_button(previous, self.game, self.clause_counts)
         violations = [*wrong_button, *compare(self.game, game, self._cause_clause, self.clause_counts)]
-        if violations and may_wait and (hand := self._right_hand_without(may_wait, game, table[blinds[0]])):
+        if violations and may_wait and (hand := self._right_hand_without(may_wait, game, small_blind)):
             names = ", ".join(player.player_id for player in may_wait)
             violations = [Violation(NEWCOMERS_CLAUSE, f"{names} at the table", "only players of the hand")]
             self.game = self._previous_hand = hand
         yield from violations
-
-    def _dealt_hand(self, table: Sequence[Player], small_blind: Player) -> ObservedHand:
-        """Return the hand of the players at a table, one of whom has the small blind, before anybody has acted."""
-        players, small = [player.player_id for player in table], [*table].index(small_blind)
-        button = small if len(players) == 2 else (small - 1) % len(players)
-        return ObservedHand(players, [self._chips[player] for player in players], button, self._stakes)
 
     def _right_hand_without(self, waiting: Sequence[Player], game: Game, small_blind: Player) -> ObservedHand | None:
         """Return the hand that a game shows, its first one, if these players wait; None if it is not right then."""
         table = [player for player in game.table if player not in waiting]
         if len(table) < 2 or small_blind not in table:
             return None
-        hand = self._dealt_hand(table, small_blind)
+        hand = dealt_hand(table, small_blind, self._chips, self._stakes)
         is_right = not [*compare(hand, replace(game, table=table), self._cause_clause, Counter())]
         return hand if is_right else None
 
     def _has_only_joined(self, player: Player, game: Game) -> bool:
         """Whether a player has joined of whom a displayed game shows neither a bet nor the turn."""
-        has_paid = player.bet_so_far or player.small_blind or any(player.player_id in pot.players for pot in game.pots)
-        return player.player_id in self._newcomers and player.player_id != game.turn.player_id and not has_paid
+        return player.player_id in self._newcomers and is_uninvolved(player, game)
 
     def _waits(self, player: Player, game: Game) -> bool:
         """Whether a player who has joined is shown as one who waits for the next hand: folded, and without a bet."""
         return player.state == "folded" and self._has_only_joined(player, game)
-
-    def _posting_seats(self, game: Game) -> Sequence[Seat]:
-        """Return the seats whose bet is the small blind, before one with the big blind, where more than two play."""
-        bets = [player.bet_so_far for player in game.table]
-        blinds = (self._stakes.small_blind, self._stakes.big_blind)
-        pairs = zip(bets, bets[1:] + bets[:1], strict=True)
-        return [seat for seat, pair in enumerate(pairs) if pair == blinds] if len(bets) > 2 else ()

@@ -26,6 +26,11 @@ class Stakes(Struct, frozen=True, gc=False):
     straddle: int = 0
     """A third blind, posted by the seat left of the big blind; heads-up there is none."""
 
+    @property
+    def most_forced(self) -> int:
+        """The most chips that a player puts in before the first act of a hand."""
+        return self.ante + max(self.big_blind, self.straddle)
+
 
 STAKES: Final = Stakes()
 """The stakes of the document."""
