@@ -8,7 +8,9 @@ from typing import Any
 
 from croupier.conformance.case import Case
 from croupier.conformance.case_runner import CaseRunner
+from croupier.conformance.crowd import CROWD_CAUSE
 from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.report.summary import failure_groups
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.suite import Attempt, Bench
@@ -36,17 +38,17 @@ class CrowdedBench(Bench):
         self.tries: list[tuple[str, int]] = []
         self._failure = Failure("kuhn-4.1", "an answer", "none", kind=kind)
         self._fails_alone = fails_alone
-        self._running: set[str] = set()
+        self._running = 0
 
     async def attempt(self, case: Any, number: int, *, is_patient: bool = False) -> Attempt:
-        self._running.add(case.section)
+        self._running += 1
         for _ in range(3):
             await asyncio.sleep(0)
-        company = len(self._running)
+        company = self._running
         self.tries.append((case.section, company))
         for _ in range(3):
             await asyncio.sleep(0)
-        self._running.remove(case.section)
+        self._running -= 1
         if company > 1 or self._fails_alone:
             return Attempt(Outcome.FAIL, failure=self._failure)
         return Attempt(Outcome.PASS)
@@ -73,7 +75,7 @@ def test_a_close_that_only_other_cases_provoke_is_no_failure() -> None:
 def test_a_close_is_believed_once_one_has_been_seen_alone() -> None:
     bench = CrowdedBench(FoundKind.CLOSED, fails_alone=True)
     assert outcomes(run_cases(bench, 6)) == [Outcome.FAIL] * 6
-    assert bench.tries == [
+    assert bench.tries[:9] == [
         *((f"2.{number}", 3) for number in (1, 2, 3)),
         *((f"2.{number}", 1) for number in (1, 2, 3)),
         *((f"2.{number}", 3) for number in (4, 5, 6)),
@@ -81,9 +83,18 @@ def test_a_close_is_believed_once_one_has_been_seen_alone() -> None:
 
 
 def test_a_wrong_message_is_believed_at_any_time() -> None:
-    bench = CrowdedBench(FoundKind.MESSAGE, fails_alone=False)
+    bench = CrowdedBench(FoundKind.MESSAGE, fails_alone=True)
     assert outcomes(run_cases(bench, 3)) == [Outcome.FAIL] * 3
-    assert bench.tries == [(f"2.{number}", 3) for number in (1, 2, 3)]
+    assert bench.tries[:3] == [(f"2.{number}", 3) for number in (1, 2, 3)]
+
+
+def test_what_is_wrong_only_in_company_is_a_mix_up_of_games() -> None:
+    bench = CrowdedBench(FoundKind.MESSAGE, fails_alone=False)
+    results = run_cases(bench, 3)
+    assert outcomes(results) == [Outcome.FAIL] * 3
+    assert bench.tries[3:5] == [("2.2", 1), ("2.2", 1)], "once more alone, and then in turn with a copy"
+    groups = failure_groups(results.values())
+    assert [(str(group.cause), len(group.results)) for group in groups] == [(str(CROWD_CAUSE), 2), ("None", 1)]
 
 
 FRAGILE = """

@@ -9,8 +9,9 @@ from typing import Final
 from msgspec import structs
 
 from croupier.conformance.case import Case
-from croupier.conformance.crowd import Crowd
+from croupier.conformance.crowd import CROWD_CAUSE, Crowd
 from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.pairs import PairedExperiments
 from croupier.conformance.program import error_suffix
 from croupier.conformance.results import CLAUSE_FAILURES_ALONE, Failure, Outcome, Result
 from croupier.conformance.server_process import ServerProcess
@@ -18,7 +19,7 @@ from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone, inapplicable
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.net.event_loop import cancel_all
+from croupier.net.event_loop import cancel_all, run_together
 
 MAX_ENDS: Final = 25
 """A server that has died more often is not started again; an end that only shows which case is to blame is not counted.
@@ -124,8 +125,8 @@ class CaseRunner:
                 self.stopped_reason = "as many cases have failed as --max-failures allows; the others were not run"
         finally:
             await cancel_all(*running)
-        if self._server is not None and not self._ends_with_clients and (self._is_mute or not self.stopped_reason):
-            await self._run_failures_alone(self._server, cases[1:])
+        if not self._ends_with_clients and (self._is_mute or not self.stopped_reason):
+            await self._run_failures_alone(cases[1:])
 
     def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
         """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
@@ -256,37 +257,57 @@ class CaseRunner:
         failure = Failure(self._crowd.clause, "a server that goes on", ended, kind=FoundKind.CLOSED)
         return structs.replace(result, outcome=Outcome.FAIL, failure=failure.explained(cause), dialogue=())
 
-    # Failures that earlier cases bring about.
+    # Failures that other cases bring about.
 
-    async def _run_failures_alone(self, server: ServerProcess, cases: Sequence[Case]) -> None:
-        """Find out which failures without a cause do not come at a server that has just started."""
+    async def _run_failures_alone(self, cases: Sequence[Case]) -> None:
+        """Find out which failures without a cause come only beside other cases, or only after them."""
         stops_at = self._clock() + ALONE_SECONDS
         counts: Counter[str] = Counter()
+        in_company = PairedExperiments(ALONE_SECONDS)
         for case in cases:
-            failure = self.results[case.id].failure if case.id in self.results else None
-            if failure is None or counts[failure.clause] == CLAUSE_FAILURES_ALONE:
+            result = self.results.get(case.id)
+            if result is None or result.failure is None:
                 continue
-            if failure.cause is not None and not failure.cause.is_guess:
+            failure = result.failure
+            is_enough = counts[failure.clause] == CLAUSE_FAILURES_ALONE and not in_company.is_known
+            if is_enough or (failure.cause is not None and not failure.cause.is_guess):
+                continue
+            if self._clock() >= stops_at or not (self._server or self._crowd.was_crowded(case)):
                 continue
             counts[failure.clause] += 1
-            if self._clock() < stops_at and await self._passes_alone(server, case, failure.clause):
-                failure = structs.replace(failure, cause=None)
-                self._report(structs.replace(self.results[case.id], failure=failure, passes_alone=True))
+            try:
+                again = await self._bench.attempt(case, 0)
+                if again.failure is not None:
+                    if again.failure.clause == failure.clause and await self._passes_after_start(case):
+                        failure = structs.replace(failure, cause=None)
+                        self._report(structs.replace(result, failure=failure, passes_alone=True))
+                elif self._crowd.was_crowded(case) and await self._fails_in_company(case, failure.clause, in_company):
+                    self._report(structs.replace(result, failure=failure.explained(CROWD_CAUSE), passes_alone=True))
+            except TargetGone:
+                continue
 
-    async def _passes_alone(self, server: ServerProcess, case: Case, clause: str) -> bool:
-        """Whether a case breaks the clause again after all others, and passes at a server that has just started."""
-        try:
-            last = await self._bench.attempt(case, 0)
-            if last.failure is None or last.failure.clause != clause:
-                return False
-            for _ in range(2):
-                await server.restart()
-                await self._bench.open(server.address)
-                if (await self._bench.attempt(case, 0)).outcome is not Outcome.PASS:
-                    return False
-        except TargetGone:
+    async def _passes_after_start(self, case: Case) -> bool:
+        """Whether a case passes twice at a server that has just started."""
+        if self._server is None:
             return False
+        for _ in range(2):
+            await self._server.restart()
+            await self._bench.open(self._server.address)
+            if (await self._bench.attempt(case, 0)).outcome is not Outcome.PASS:
+                return False
         return True
+
+    async def _fails_in_company(self, case: Case, clause: str, experiments: PairedExperiments) -> bool:
+        """Whether a case breaks the clause only as long as it runs twice at the same time."""
+
+        async def passes(pair: int) -> bool:
+            return (await self._bench.attempt(case, 2 * pair)).outcome is Outcome.PASS
+
+        async def fails(pair: int) -> bool:
+            found = await run_together(*(self._bench.attempt(case, 2 * pair + copy) for copy in range(2)))
+            return any(attempt.failure is not None and attempt.failure.clause == clause for attempt in found)
+
+        return await experiments.show_cause(passes, fails, is_common=True)
 
     # One case.
 

@@ -4,10 +4,13 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from croupier.conformance.case import Case
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure
 from croupier.core.errors import FoundKind
 
 DOUBTFUL_KINDS: Final = frozenset({FoundKind.SILENCE, FoundKind.CLOSED})
+
+CROWD_CAUSE: Final = Cause("it mixes up games that are played at the same time: one game alone is right")
 
 
 class Crowd:
@@ -39,12 +42,16 @@ class Crowd:
 
     def is_doubtful(self, case: Case, failure: Failure) -> bool:
         """Whether to see a failure of a running case alone before it is believed, as `has_to_run_again` says then."""
-        if not self.clause or case.id not in self._crowded:
+        if not self.clause or not self.was_crowded(case):
             self._clauses_broken_alone.add(failure.clause)
         elif failure.kind in DOUBTFUL_KINDS and failure.clause not in self._clauses_broken_alone:
             self._alone.add(case.id)
             return True
         return False
+
+    def was_crowded(self, case: Case) -> bool:
+        """Whether a case ran at the same time as others."""
+        return case.id in self._crowded
 
     def has_to_run_again(self, case: Case) -> bool:
         """Whether a case that has run must run again, alone."""

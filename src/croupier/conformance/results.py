@@ -68,7 +68,8 @@ class Result(Struct, frozen=True):
     dialogue that shows the failure, with the fault in its last line, or the last messages of a case that passed.
     `seconds` is the duration. A case that `is_optional` tests an addition that no program has to implement. A case that
     does not `apply` is about a dialect that the program does not speak, a deck that it is not given, or settings that
-    it does not have. A failed case that `passes_alone` does so at a server that has just started.
+    it does not have. A failed case that `passes_alone` does so at a server that has just started, or where no
+    other case runs at the same time.
     """
 
     case: str

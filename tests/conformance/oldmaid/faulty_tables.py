@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Final, override
+from typing import Any, ClassVar, Final, override
 
 from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Received, Send
-from croupier.rooms.oldmaid.cards import JOKER, WIRE_JOKER
+from croupier.rooms.oldmaid.cards import JOKER, WIRE_JOKER, Card
 from croupier.rooms.oldmaid.house import Effects as HouseEffects
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
@@ -48,6 +48,22 @@ def honest_dealer(number: int) -> Dealer:
 def single_deck_dealer(_: int) -> Dealer:
     """The dealers of a table with one deck for all games."""
     return honest_dealer(1)
+
+
+class SharedDeckDealer(FairDealer):
+    """Deals all games that run at the same time from one deck, which is shuffled when a game begins."""
+
+    cards: ClassVar[list[Card]] = []
+
+    @override
+    def next_deck(self, size: int) -> Deck:
+        self.cards[:] = super().next_deck(size)
+        return (self.cards.pop() if self.cards else JOKER for _ in range(size))
+
+
+def shared_deck_dealer(number: int) -> Dealer:
+    """The dealers of a table whose games share a deck."""
+    return SharedDeckDealer(derive_server_seed(1, "oldmaid", number))
 
 
 class JokerEarlyDealer(FairDealer):

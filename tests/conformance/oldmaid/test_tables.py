@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.crowd import CROWD_CAUSE
 from croupier.conformance.diagnosis.cause import LINE_CAUSE, MUTE_CAUSE, SENDS_BACK
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.table_bench import CLOSES_AFTER_ANSWERS
@@ -41,6 +43,7 @@ from tests.conformance.oldmaid.faulty_tables import (
     hangs_up,
     hangs_up_silently,
     open_faulty_table,
+    shared_deck_dealer,
 )
 from tests.conformance.suites import check_server, failed, server_cases
 from tests.ports import closed_port
@@ -85,6 +88,14 @@ def test_a_table_that_reads_line_by_line_has_one_cause() -> None:
     failures = [result.failure for result in run(line_by_line, "oldmaid/1") if result.failure is not None]
     assert len(failures) > 3
     assert {(failure.clause, failure.cause) for failure in failures} == {("oldmaid-1.3", LINE_CAUSE)}
+
+
+def test_a_table_whose_games_share_a_deck_mixes_them_up() -> None:
+    shared = FaultyTable("shared-deck", frozenset(), "oldmaid", dealer=shared_deck_dealer)
+    failures = [result.failure for result in run(shared, "oldmaid") if result.failure is not None]
+    causes = Counter(failure.cause for failure in failures)
+    assert causes[CROWD_CAUSE] > 3
+    assert {*causes} == {CROWD_CAUSE, None}
 
 
 @pytest.mark.parametrize("selection", extended(["oldmaid/4", "oldmaid"], 2))

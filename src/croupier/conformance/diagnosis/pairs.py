@@ -34,13 +34,16 @@ def one_sided_chance(pairs: int, failures: int) -> float:
 
 
 class PairedExperiments:
-    """Experiments on one program, one at a time, each of which may show one cause: whether it is what makes it fail."""
+    """Experiments on one program, one at a time, each of which may show one cause: whether it is what makes it fail.
 
-    def __init__(self) -> None:
+    They take at most `seconds`, but for the last pair. `is_known`: one of them has shown the cause.
+    """
+
+    def __init__(self, seconds: float = MAX_EXPERIMENT_SECONDS) -> None:
         self._turn = asyncio.Lock()
-        self._seconds_left = MAX_EXPERIMENT_SECONDS
+        self._seconds_left = seconds
         self._futile_count = 0
-        self._is_known = False  # whether the cause has been shown
+        self.is_known = False
 
     async def show_cause(self, passes: Try, fails: Try, *, is_of_cause: bool = True, is_common: bool = False) -> bool:
         """Whether the original `fails` where the other always `passes`, so often that luck is unlikely.
@@ -51,9 +54,9 @@ class PairedExperiments:
         async with self._turn:
             if is_common and self._futile_count >= MAX_FUTILE_EXPERIMENTS:
                 return False
-            is_known = self._is_known and is_of_cause
+            is_known = self.is_known and is_of_cause
             is_shown = not is_known and await self._compare(passes, fails, MAX_CHANCE)
-            self._is_known |= is_shown and is_of_cause
+            self.is_known |= is_shown and is_of_cause
         if is_known:
             is_shown = await self._compare(passes, fails, CHANCE_OF_A_PAIR)
         self._futile_count += is_common and not is_shown

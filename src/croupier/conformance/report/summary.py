@@ -182,7 +182,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "actual", failure.actual
     if failure.cause:
         yield "likely cause", failure.cause.text
-    if result.passes_alone:
+    elif result.passes_alone:
         yield "alone", "it passes at a server that has just started: what earlier clients have done changes it"
 
 
