@@ -24,6 +24,9 @@ USED_UP_PART: Final = 0.8
 COUNTED_POSITIONS: Final = 3
 """The cards at this many positions of a deal are counted by themselves, too."""
 
+FIRST_CARDS: Final = 60
+"""This many of the first cards of a run are kept."""
+
 ENOUGH_DEALS: Final = 300
 """With this many deals, a card that never comes is found in each room."""
 
@@ -158,11 +161,12 @@ class DealCounter:
     """Counts the deals of a run, connection by connection.
 
     A fresh deck has `copies` of each of the `cards`. At most `room_events` different events of draws are tested.
-    `deals` is the number of deals.
+    `deals` is the number of deals, and `first_cards` are the first ones that were dealt, in their order.
     """
 
     def __init__(self, cards: Sequence[str], copies: int = 1, room_events: int = 0) -> None:
         self.deals = 0
+        self.first_cards: list[str] = []
         self._copies = copies
         self._size = copies * len(cards)
         self._tests = len(cards) * (1 + COUNTED_POSITIONS) + len(REPETITIONS) + room_events
@@ -196,6 +200,8 @@ class DealCounter:
                     DEALT_IN_LAST_GAME: last_cards,
                 }
                 self._count(draw, seen, repetitions)
+                if len(self.first_cards) < FIRST_CARDS:
+                    self.first_cards.append(draw.card)
                 self._dealt[draw.card] += 1
                 seen[draw.card] += 1
                 self._last_connection[number, draw.position] = draw.card

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +17,12 @@ from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, Dialect, di
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.conformance.first_look import first_look, first_look_at_client
 from croupier.conformance.plan import Plan
-from croupier.conformance.program import ProgramError, ProgramUnderTest
+from croupier.conformance.program import ProgramError
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.conformance.server_process import MAX_STDERR_BYTES, START_TIMEOUT_SECONDS, ServerProcess
+from croupier.conformance.starts import find_same_deal, started_server
+from croupier.conformance.suite import FAIR_DEAL_SLUG, Config
 from croupier.conformance.timeouts import wait_first
 from croupier.core.transcript import deck_file
 from croupier.version import __version__
@@ -86,6 +88,16 @@ class DialectSearch:
         """How many failures may still come before the run ends."""
         limit = self.plan.max_failures
         return None if limit is None else max(1, limit - len(self._first_failures))
+
+    def config(self, plan: Plan) -> Config:
+        """Return the configuration of a bench for a plan, with what has been learned so far."""
+        return replace(
+            plan.config,
+            dialect=self.dialect,
+            learned=self.learned,
+            was_silent=self.was_silent,
+            greeting=self.greeting,
+        )
 
     @property
     def sentence(self) -> str:
@@ -291,6 +303,8 @@ async def check(plan: Plan, on_result: OnResult, started_at: float, interrupted:
         await _run_until(_run_with_decks(search.plan, cases, search, on_result), interrupted)
         if interrupted.is_set():
             end = RunEnd(end.stderr, INTERRUPTED)
+    if plan.role == "server" and plan.command and not end.stopped_reason:
+        await _run_until(_judge_starts(search), interrupted)
     if end.stopped_reason:
         on_result(end.stopped_reason)
     return structs.replace(
@@ -342,26 +356,11 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
     async with AsyncExitStack() as stack:
         server: ServerProcess | None = None
         if plan.role == "server" and command:
-
-            def start(port: int, _: int) -> Awaitable[ProgramUnderTest]:
-                return ProgramUnderTest.start(command, {"host": plan.host, "port": port, **values})
-
-            server = ServerProcess(start, plan.timeout + START_TIMEOUT_SECONDS, plan.host)
-            await stack.enter_async_context(server)
-            await server.open()
+            server = await stack.enter_async_context(started_server(plan, command, **values))
         if not search.has_begun:
             search.was_silent, search.greeting = await _look_first(plan, server, search.on_result)
             search.has_begun = True
-        config = replace(
-            plan.config,
-            dialect=search.dialect,
-            deals_deck=bool(values),
-            learned=search.learned,
-            server=server,
-            was_silent=search.was_silent,
-            greeting=search.greeting,
-        )
-        bench = plan.suite.bench(config)
+        bench = plan.suite.bench(replace(search.config(plan), deals_deck=bool(values), server=server))
         stack.push_async_callback(bench.close)
         await bench.open((plan.host, plan.port) if server is None else server.address)
         runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)
@@ -419,6 +418,17 @@ async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSear
             except ProgramError as error:  # the results so far remain valid
                 on_result(str(error))
                 return
+
+
+async def _judge_starts(search: DialectSearch) -> None:
+    """Let the case about fair deals fail if it has passed and the server deals the same cards after each start."""
+    passed = (result for result in search.results.values() if result.outcome is Outcome.PASS)
+    result = next((result for result in passed if result.case.endswith(f"/{FAIR_DEAL_SLUG}")), None)
+    if result is None:
+        return
+    failure = await find_same_deal(search.plan, search.config(search.plan), result.clause)
+    if failure is not None:
+        search.add_result(structs.replace(result, outcome=Outcome.FAIL, failure=failure, dialogue=()))
 
 
 def _decode_stderr(data: bytes) -> str:

@@ -249,8 +249,20 @@ class Bench:
         """Return short steps that may show the same failure, the likeliest first."""
         return ()
 
+    async def first_cards(self) -> Sequence[str]:
+        """Have games dealt by a server that has just started, always with the same moves.
+
+        Return the first cards in the order in which they were seen; none if the room's cards are not counted. Raises
+        TargetGone if the server accepts no connections any more.
+        """
+        return ()
+
     async def close(self) -> None:
         """Release everything."""
+
+
+FAIR_DEAL_SLUG: Final = "fair-deal"
+"""The slug of the case of each room that judges all cards of a run."""
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,14 @@ class HoldemServerBench(Bench):
             await second.close()
         return not was_answered
 
+    async def first_cards(self) -> Sequence[str]:
+        """See `Bench.first_cards`."""
+        try:
+            await self._learn()
+            return await self._walks.first_cards()
+        except OtherSettings:
+            return ()
+
     # Trying a case.
 
     async def _learn(self) -> None:

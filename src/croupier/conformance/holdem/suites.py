@@ -20,7 +20,7 @@ from croupier.conformance.holdem.setups import client_cases
 from croupier.conformance.holdem.table_cases import TABLE_CASES
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
-from croupier.conformance.suite import Suite
+from croupier.conformance.suite import FAIR_DEAL_SLUG, Suite
 
 
 def server_cases() -> Sequence[HoldemServerCase]:
@@ -36,7 +36,7 @@ def _walked_cases() -> Iterator[HoldemServerCase]:
         yield HoldemServerCase(clause=clause, slug="played", title=title, rank=WALK_RANK)
     yield HoldemServerCase(
         clause=FAIR_DEAL.clause,
-        slug="fair-deal",
+        slug=FAIR_DEAL_SLUG,
         title="The cards of all hands are dealt as from a shuffled deck",
         judges_deals=True,
         rank=DEAL_RANK,

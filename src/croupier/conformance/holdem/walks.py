@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from croupier.conformance.deviations import NotReached
+from croupier.conformance.fair_deal import FIRST_CARDS
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deals import FAIR_DEAL
 from croupier.conformance.holdem.deviations import CaseAborted
@@ -103,6 +104,12 @@ class WalkRunner:
         while await self._walk_on():
             pass
         return self._deals.judge()
+
+    async def first_cards(self) -> Sequence[str]:
+        """Run walks until some cards are known; return the first ones."""
+        while len(self._deals.first_cards) < FIRST_CARDS and await self._walk_on():
+            pass
+        return self._deals.first_cards
 
     async def _walk_on(self) -> bool:
         """Run the next walk, or the next ones at the same time; return whether there was one, and time for it."""

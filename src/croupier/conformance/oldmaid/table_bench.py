@@ -17,7 +17,7 @@ from croupier.conformance.diagnosis.cause import (
     dialect_cause,
 )
 from croupier.conformance.diagnosis.pairs import PairedExperiments
-from croupier.conformance.oldmaid.case import TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.dialects import greeting_dialect, is_in_greeting
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import attempt_that_ended, may_come_from_reads
@@ -30,6 +30,7 @@ from croupier.conformance.timeouts import SLOW_ANSWER_SECONDS
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
+from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.rules import MIN_PLAYERS
 
 CONCURRENT_CASES: Final = 3
@@ -196,6 +197,15 @@ class TableBench(Bench):
             return (await self._play(case, context, play()))._replace(steps=steps)
         except ConnectionError:
             return Attempt(Outcome.SKIP)
+
+    async def first_cards(self) -> Sequence[str]:
+        """See `Bench.first_cards`."""
+
+        async def play(context: TableContext) -> None:
+            await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
+
+        await self.attempt(OldMaidCase(clause="oldmaid-4.1", slug="first-cards", title="", play=play), 0)
+        return self._table.deals.first_cards
 
     async def _play(self, case: TableCase, context: TableContext, play: Awaitable[None]) -> Attempt:
         """Return the attempt that something played in a context makes. Raises ConnectionError."""

@@ -16,10 +16,11 @@ from croupier.conformance.diagnosis.cause import MUTE_CAUSE, Cause
 from croupier.conformance.parallel import MAX_SLOWDOWN
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.components import server_case
 from croupier.conformance.servers.conversation_judge import STRICT_NOTE, ConversationJudge
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import ENDS_AFTER_GAMES, ENDS_AT_REFUSALS, Experiments
-from croupier.conformance.servers.scenarios import hang_up_after, play_together, send_each
+from croupier.conformance.servers.scenarios import hang_up_after, play_at_random, play_together, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import (
@@ -72,6 +73,10 @@ The cards may prevent it, and a case may take hundreds of games.
 
 MAX_ROUNDS_ALONE: Final = 4
 """How many times as many clients as have played at once play alone before playing at once is what makes them fail."""
+
+FIRST_CLIENTS: Final = 3
+FIRST_GAMES: Final = 10
+"""The first clients, and the games of each, that show which cards a house deals first."""
 
 MAX_REFUSAL_TRIES: Final = 5
 """A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
@@ -144,6 +149,14 @@ class HouseBench(Bench):
         if missed:
             return await self._judge.missed(case, missed[0])
         return self._judge.passed(case, probes)
+
+    async def first_cards(self) -> Sequence[str]:
+        """See `Bench.first_cards`."""
+        clause = self._test_data.fair_deal.clause
+        case = server_case(clause, "first-cards", "", play_at_random(FIRST_GAMES, 0.0))
+        for number in range(FIRST_CLIENTS):
+            await self.attempt(case, number)
+        return self._conversations.deals.first_cards
 
     async def _sent_away(self, case: HouseServerCase, number: int, probes: Sequence[ScriptedClient]) -> Attempt | None:
         """What a case shows at a house that sends clients away, None if it shows anything else."""

@@ -26,7 +26,7 @@ from croupier.conformance.servers.scenarios import (
 from croupier.conformance.servers.scripted_client import Wait
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData, is_about_answers
-from croupier.conformance.suite import Suite
+from croupier.conformance.suite import FAIR_DEAL_SLUG, Suite
 
 FAIR_DEAL_GAMES: Final = 20
 FAIR_DEAL_SECONDS: Final = 2.0
@@ -153,7 +153,7 @@ def _long_cases(test_data: ServerTestData) -> list[HouseServerCase]:
         case("next", "evening", "Many games on one connection", play_at_random(20, 0.0)),
         server_case(
             test_data.fair_deal.clause,
-            "fair-deal",
+            FAIR_DEAL_SLUG,
             "The cards of all games are those of freshly shuffled decks",
             play_at_random(FAIR_DEAL_GAMES, 0.0),
             seconds=FAIR_DEAL_SECONDS,

@@ -50,6 +50,11 @@ class DealJudge:
         """Whether the deals show every unfairness that is looked for."""
         return self._counter.deals >= self._rule.enough_deals
 
+    @property
+    def first_cards(self) -> Sequence[str]:
+        """The first cards that were dealt."""
+        return self._counter.first_cards
+
     def has_run_out(self, games: Sequence[Any]) -> bool:
         """Whether the house has dealt a deck to its end, in all games so far or in those of one conversation."""
         conversation = DealCounter(self._rule.cards, self._decks)

@@ -13,6 +13,7 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame, Pair
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.suite import FAIR_DEAL_SLUG
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw, Standing, Status
 
@@ -51,7 +52,7 @@ async def _deck_is_shuffled(context: TableContext) -> None:
         raise Failed("oldmaid-4.1", "the same cards in the same order in two games", "a deck that is freshly shuffled")
 
 
-@CASES.add("4.1", "fair-deal", "No card comes too often or too rarely", rank=FAIR_DEAL_RANK)
+@CASES.add("4.1", FAIR_DEAL_SLUG, "No card comes too often or too rarely", rank=FAIR_DEAL_RANK)
 async def _deals_are_fair(context: TableContext) -> None:
     while context.table.deals.deals < FAIR_DEALS:
         await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
