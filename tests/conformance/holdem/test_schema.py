@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 
-from croupier.conformance.holdem.handwritten import server_time
-from croupier.conformance.holdem.schema import parse_expiry, parse_game, parse_games, seconds_left
+from croupier.conformance.holdem.schema import parse_expiry, parse_game, parse_games, seconds_left, server_time
 from croupier.conformance.results import Outcome
 from croupier.http.wire import ReceivedResponse
 from croupier.rooms.holdem.observed.state_reader import BLANK_TURN

@@ -10,9 +10,8 @@ from croupier.conformance.deviations import NotReached
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, QUEUED, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import FOLD, ServerUnderTest
-from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
-from croupier.conformance.holdem.schema import seconds_left
+from croupier.conformance.holdem.schema import seconds_left, server_time
 from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.holdem.table_settings import (
     TURN_SECONDS,

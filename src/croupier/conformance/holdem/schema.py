@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple, get_args
 
 from msgspec.json import decode, encode
@@ -11,6 +12,7 @@ from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.holdem.deviations import HttpDeviation, deviation
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
+from croupier.http.wire import ReceivedResponse
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.engine.streets import STREET_CARDS, STREET_NAMES
 from croupier.rooms.holdem.observed.state_reader import BLANK_TURN, read_games
@@ -232,3 +234,12 @@ def seconds_left(expiry: str, now: datetime) -> float | None:
     """Return the seconds from `now` until an `expiry`, None if it is not a time."""
     expires_at = parse_expiry(expiry)
     return None if expires_at is None else (expires_at - now) / timedelta(seconds=1)
+
+
+def server_time(response: ReceivedResponse) -> datetime:
+    """Return the server's time from the Date header, which is in UTC if it has no time zone; else the local time."""
+    try:
+        date = parsedate_to_datetime(response.headers["date"])
+    except (KeyError, ValueError):
+        return datetime.now(UTC)
+    return date.replace(tzinfo=date.tzinfo or UTC) + timedelta(seconds=0.5)  # the header has whole seconds

@@ -18,6 +18,7 @@ from croupier.conformance.holdem.multi_hand import MULTI_HAND_CASES
 from croupier.conformance.holdem.server_bench import HoldemServerBench
 from croupier.conformance.holdem.setups import client_cases
 from croupier.conformance.holdem.table_cases import TABLE_CASES
+from croupier.conformance.holdem.turn_time_cases import TURN_TIME_CASES
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
 from croupier.conformance.suite import FAIR_DEAL_SLUG, Suite
@@ -25,7 +26,7 @@ from croupier.conformance.suite import FAIR_DEAL_SLUG, Suite
 
 def server_cases() -> Sequence[HoldemServerCase]:
     """Return all cases for servers, in the order of their clauses."""
-    written = (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES, *TABLE_CASES)
+    written = (*FRAMING_CASES, *HANDWRITTEN_CASES, *TURN_TIME_CASES, *MULTI_HAND_CASES, *TABLE_CASES)
     cases = (*transcript_cases(), *written, *_walked_cases())
     return tuple(sorted(cases, key=lambda case: (case.clause_number, case.id)))
 

@@ -6,9 +6,8 @@ from http import HTTPStatus
 from typing import Final
 
 from croupier.conformance.holdem.deviations import HttpDeviation, default_outcome
-from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
-from croupier.conformance.holdem.schema import parse_game, parse_games, seconds_left
+from croupier.conformance.holdem.schema import parse_game, parse_games, seconds_left, server_time
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import Departure, PendingRequest
 from croupier.conformance.tap.follow_tables import FollowedTable, FollowedTables
