@@ -128,6 +128,19 @@ def test_a_table_that_never_notices_who_has_left_is_tested_with_those_who_are_th
     assert sum(result.outcome is Outcome.PASS for result in results) > len(results) // 2
 
 
+def test_a_table_that_never_notices_who_has_left_is_not_waited_for_each_time() -> None:
+    stale = next(faulty for faulty in FAULTY_TABLES if faulty.name == "seats-the-dead")
+
+    async def seconds() -> float:
+        async with open_faulty_table(stale) as (host, port):
+            clock = asyncio.get_running_loop().time
+            started_at = clock()
+            await check_server(ROOM, host, port, cases=select(server_cases(ROOM), "oldmaid/3"), timeout=1.5)
+            return clock() - started_at
+
+    assert run_in_simulated_time(seconds()) < 50
+
+
 def test_a_table_may_read_keys_in_capitals() -> None:
     class IgnoresCase(Wire):
         def feed(self, data: bytes) -> Sequence[Message | Violation]:

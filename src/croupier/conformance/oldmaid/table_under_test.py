@@ -20,7 +20,7 @@ MEASURED_ANSWERS: Final = 3
 NOTICE_SECONDS: Final = 5.0
 """The wait for a table to notice that a player has left: it may look only now and then."""
 
-MIN_NOTICE_SECONDS: Final = 1.0
+MIN_NOTICE_SECONDS: Final = 0.25
 """The same wait once the table has not noticed one in the whole time."""
 
 
