@@ -21,13 +21,13 @@ from tests.conformance.mutants.simulated_time import run_in_simulated_time
 PIECES = Delivery(5)
 
 
-def confirmed(fails: Callable[[Delivery], bool]) -> Attempt:
+def confirmed(fails: Callable[[TableContext], bool]) -> Attempt:
     """What is reported of a case in pieces, of a table that is silent where `fails` says so, and at first."""
     tries: list[Delivery] = []
 
     async def play(context: TableContext) -> None:
         tries.append(context.delivery)
-        if len(tries) == 1 or fails(context.delivery):
+        if len(tries) == 1 or fails(context):
             raise Failed("oldmaid-4.1", "nothing", "a card", kind=FoundKind.SILENCE)
 
     case = OldMaidCase[TableContext](clause="oldmaid-1.4", slug="some", title="", play=play, delivery=PIECES)
@@ -52,9 +52,16 @@ def test_a_fault_that_shows_by_luck_is_not_blamed_on_the_delivery() -> None:
 @pytest.mark.parametrize("rate", [1.0, 0.8])
 def test_a_table_that_fails_only_in_pieces_takes_one_read_for_one_message(rate: float) -> None:
     luck = Random(1)
-    failure = confirmed(lambda delivery: delivery == PIECES and luck.random() < rate).failure
+    failure = confirmed(lambda context: context.delivery == PIECES and luck.random() < rate).failure
     assert failure is not None
     assert (failure.clause, failure.cause) == ("oldmaid-1.4", ONE_READ_CAUSE)
+
+
+def test_a_fault_that_needs_another_game_at_the_same_time_is_not_blamed_on_the_delivery() -> None:
+    """A game in pieces is slow: another one is more likely to begin during it."""
+    failure = confirmed(lambda context: context.delivery == PIECES and not context.table.lobby.locked()).failure
+    assert failure is not None
+    assert (failure.clause, failure.cause) == ("oldmaid-4.1", None)
 
 
 def test_a_fault_that_does_not_come_up_again_keeps_its_clause() -> None:

@@ -159,6 +159,7 @@ class TableBench(Bench):
     async def _confirm_pieces(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a failure comes from messages in pieces; return a failure with whole messages if not."""
         assert attempt.failure is not None, "only failures are confirmed"
+        case = replace(case, needs_whole_lobby=True)  # a game in pieces is slow: other games may begin meanwhile
         whole = replace(case, delivery=WHOLE)
         failed_whole: list[tuple[Attempt, int]] = []
 
