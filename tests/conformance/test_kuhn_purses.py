@@ -40,8 +40,8 @@ type Tamper = Callable[[Purse, BettingHistory | None, Message, int], int]
 """The coins that are paid too many, by the purse, the actions before a message, the message, and the net after it."""
 
 
-def spend(luck: Random, tamper: Tamper, purse: Purse) -> CoinTrackingReferee:
-    """Play with our own house, whose payments are tampered with; a purse never has less than 0 coins."""
+def spend(luck: Random, tamper: Tamper, purse: Purse, least: int = 0) -> CoinTrackingReferee:
+    """Play with our own house, whose payments are tampered with; a purse never has less than `least` coins."""
     dealer = FairDealer(luck.randbytes(32))
     table = ROOM.house(Settings(), Timeouts(500.0, None), True)(1, dealer, purse)
     table.on(Joined(1), 0.0)
@@ -56,7 +56,7 @@ def spend(luck: Random, tamper: Tamper, purse: Purse) -> CoinTrackingReferee:
                 verdicts += referee.on(Sent(HOUSE, CLIENT, effect.message), 0.0)
         assert all(verdict.party == CLIENT for verdict in verdicts)
         net = purse.coins + purse.staked - before
-        purse.coins = max(0, purse.coins + tamper(purse, history, message, net))
+        purse.coins = max(least, purse.coins + tamper(purse, history, message, net))
     return referee
 
 
@@ -112,6 +112,17 @@ def test_a_wrong_payment_is_named(tamper: Tamper, clause: str) -> None:
     found = find_wrong_payment(purses(3, tamper))
     assert found is not None
     assert found.clause == clause
+
+
+def test_coins_that_a_refused_message_takes_on_credit_are_named() -> None:
+    luck = Random(3)
+
+    def take(_: Purse, history: BettingHistory | None, message: Message, __: int) -> int:
+        return -(message == ACTN["CAL"] and history == ())
+
+    found = find_wrong_payment([spend(luck, take, Purse(COINS), -COINS).purse for _ in range(24)])
+    assert found is not None
+    assert found.clause == "kuhn-6.7"
 
 
 @pytest.mark.parametrize(

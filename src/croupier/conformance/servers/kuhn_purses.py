@@ -88,10 +88,12 @@ class Flaw(NamedTuple):
     may_owe: bool = False
 
 
-def _moves(coins: int, *, also_refused: bool) -> Flaw:
+def _moves(coins: int, *, also_refused: bool = False, may_owe: bool = False) -> Flaw:
     """This many coins are paid into the purse each time."""
     title = f"{format_count(abs(coins), 'coin')} too {'many' if coins > 0 else 'few'} after"
-    return Flaw(title, change=lambda left, event, _: left + coins * (also_refused or not event.is_refused))
+    return Flaw(
+        title, change=lambda left, event, _: left + coins * (also_refused or not event.is_refused), may_owe=may_owe
+    )
 
 
 def _pays(title: str, factor: int) -> Flaw:
@@ -100,7 +102,7 @@ def _pays(title: str, factor: int) -> Flaw:
 
 
 RIGHT: Final = Flaw("right")
-WRONG_COINS: Final = (*(_moves(coins, also_refused=False) for coins in (1, -1, 2, -2)),)
+WRONG_COINS: Final = (*map(_moves, (1, -1, 2, -2)), *(_moves(coins, may_owe=True) for coins in (-1, -2)))
 WRONG_POTS: Final = (
     Flaw("no pot after", change=lambda left, event, _: left - event.gain),
     Flaw("half of the pot after", change=lambda left, event, _: left - event.gain + event.gain // 2),
