@@ -55,8 +55,8 @@ CAUSES: Mapping[str, str] = {
     "sevenhalf: writes a blank for a zero": "it writes its scores in another form than 07.5",
     "sevenhalf: forgets BKSC": "it leaves out BKSC",
     "sevenhalf: forgets BSTG": "it leaves out BSTG",
-    "sevenhalf: pays before it shows": "it says GAIN -100 too early: BKSC 27ccc 07.5 has to stand before it",
-    "sevenhalf: says BSTG before the card": "it says BSTG too early: CARD 7c has to stand before it",
+    "sevenhalf: pays before it shows": "it says GAIN too early: BKSC has to stand before it",
+    "sevenhalf: says BSTG before the card": "it says BSTG too early: CARD has to stand before it",
     "sevenhalf: pays twice": "it says GAIN -100 twice",
     "sevenhalf: sends half a message": "it sends 7 bytes of a message that is longer",
     "sevenhalf: takes a PASS after an ANTE": "it goes on where it has to refuse",
@@ -68,7 +68,7 @@ CAUSES: Mapping[str, str] = {
     "blackjack: spells the ten X": "it spells the ten otherwise than as T",
     "blackjack: deals in turn": "it says CRD S 9D too early: CRD C 6H has to stand before it",
     "blackjack: says TRN twice": "it says TRN twice",
-    "blackjack: stops at 16": "it leaves out CRD",
+    "blackjack: stops at 16": "",
     "blackjack: closes without a word": "",
 }
 """The expected causes of faulty servers, by name; None if no cause can be known."""

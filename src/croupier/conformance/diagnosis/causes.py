@@ -46,6 +46,9 @@ ERROR_CODES: Final = frozenset({"FAIL", "ERRO", "ERR"})
 REFUSAL_CODES: Final = ERROR_CODES | {"DISC", "STP"}
 """The codes with which a house refuses, or says goodbye."""
 
+RULES_SECTION: Final = "3"
+"""The section of the rules of the game: they decide how many cards a bank draws, so none of these is left out."""
+
 type WireLog = Sequence[tuple[Peer, bytes]]
 """The chunks that both ends have sent, in the order in which they were on the wire."""
 
@@ -376,9 +379,13 @@ def _explain_by_order(altered: AlteredConversation, conversation: Conversation, 
             return Cause(f"it says {wrong.message} twice")
     for line in _lines(altered.room, altered.side, altered.sent[at + len(wrong.data) :])[:1]:
         if altered.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
-            return Cause(f"it says {wrong.message} too early: {line.message} has to stand before it")
+            early, late = (message_code(message) for message in (wrong.message, line.message))
+            if early == late:
+                early, late = str(wrong.message), str(line.message)
+            return Cause(f"it says {early} too early: {late} has to stand before it")
     codec = altered.room.codec(True, None)
-    if has_its_place or message_code(wrong.message) in REFUSAL_CODES:
+    breaks_game_rule = fault.verdict.violation.clause.startswith(f"{altered.room.name}-{RULES_SECTION}.")
+    if has_its_place or breaks_game_rule or message_code(wrong.message) in REFUSAL_CODES:
         return None
     for message in altered.room.sample_messages:
         if altered.could_have_sent(at, codec.encode(message) + wrong.data, len(lines) + 1):
