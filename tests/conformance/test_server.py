@@ -1,6 +1,7 @@
 """Server tests: our own servers pass with any cards; dead, mute and vanished servers are reported quickly."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from croupier.conformance.first_look import LOOK_SECONDS
 from croupier.conformance.plan import Plan
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import check
-from croupier.conformance.servers.bench import ONE_GAME_FOR_ALL
+from croupier.conformance.servers.bench import NO_MORE_CLIENTS, ONE_GAME_FOR_ALL
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
@@ -260,6 +261,25 @@ def test_a_server_that_goes_on_with_the_game_of_an_earlier_client_has_one_for_al
     first = next(result for result in asyncio.run(run_cases(house, room, cases)) if result.failure is not None)
     assert first.failure is not None
     assert (first.failure.clause, first.failure.cause) == (f"{room.name}-1.2", ONE_GAME_FOR_ALL)
+
+
+def test_a_server_that_plays_with_nobody_after_a_first_client_that_says_nothing_fails_once() -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room, habit=lambda _, answers: [HANG_UP] if house.met > first_client else answers)
+    first_client = 1
+    cases = [case for case in server_cases(room) if case.id == "kuhn/1.2/client-speaks-first"]
+    cases += [case for case in server_cases(room) if case.section.startswith("4.")]
+
+    async def restart() -> None:
+        nonlocal first_client
+        first_client = house.met + 1
+
+    server: Any = StartedServer(("127.0.0.1", 1))
+    server.restart = restart
+    results = run_in_simulated_time(run_bench(new_bench(room, house, server=server), cases, server.address))
+    (failure,) = (result.failure for result in results if result.failure is not None)
+    assert (failure.clause, failure.cause) == ("kuhn-1.2", NO_MORE_CLIENTS)
+    assert Counter(result.outcome for result in results) == {"PASS": 1, "FAIL": 1, "SKIP": len(cases) - 2}
 
 
 def test_a_mute_server_is_waited_for_a_few_times_only() -> None:

@@ -99,7 +99,7 @@ class Conversations:
         self._strict = config.strict
         self._has_tls = config.ssl is not None
         self._answered_openings: set[bytes] = set()
-        self._has_seen_game = False
+        self._has_seen_game = self._was_started_again = False
         self._poor_clients = 0
         self._allows_several = False
         self._places = asyncio.Semaphore(1)
@@ -323,10 +323,19 @@ class Conversations:
         return probe.house_has_left and (self.has_only_goodbye(probe) or not _has_answered(probe))
 
     async def turns_everyone_away(self) -> bool:
-        """Whether the house sends every client away at once, although it has played with earlier ones."""
-        if not self._has_seen_game:
-            return False
+        """Whether the house sends every client away at once, although it has played with earlier ones.
+
+        If it has played with nobody, it may have sent away even the second client, and the first one did not play: a
+        server that the tester has started is started again, to see whether it plays with its first one.
+        """
         with suppress(TargetGone):
+            if not self._has_seen_game and self._process is not None and not self._was_started_again:
+                self._was_started_again = True
+                await self._process.restart()
+                await self.open(self._process.address)
+                await self.play(send_each(self._test_data.sample_game[0]))
+            if not self._has_seen_game:
+                return False
             for pause in TURNED_AWAY_PAUSES:
                 await asyncio.sleep(pause)
                 if not self.is_turned_away(await self.play(send_each(self._test_data.sample_game[0]))):
