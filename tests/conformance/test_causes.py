@@ -8,6 +8,7 @@ import pytest
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.causes import byte_order_cause, likely_cause
+from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.rooms.blackjack import ROOM as BLACKJACK
@@ -152,6 +153,16 @@ def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation
     for side, data in said:
         found.on_data(side, data, 0.0)
     return found
+
+
+def test_a_goodbye_that_is_answered_rightly_is_not_sent_back() -> None:
+    open_behind = Conversation(BLACKJACK)
+    for side in (CLIENT, HOUSE):
+        open_behind.on_data(side, b"STP", 0.0)
+    assert open_behind.deadline is not None
+    open_behind.on_timeout(open_behind.deadline)
+    assert open_behind.faults_of(HOUSE)[0].verdict.violation.kind is FoundKind.STILL_OPEN
+    assert explain(BLACKJACK, None, b"", open_behind) == ""
 
 
 def test_two_departures_at_once_are_both_named() -> None:

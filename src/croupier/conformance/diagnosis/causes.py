@@ -314,7 +314,8 @@ def _explain_by_echo(conversation: Conversation, fault: Fault) -> Cause | None:
     """Return a cause if the first answer of a house is the first message of the client."""
     lines = conversation.lines[: fault.line_count]
     first = {side: next((line.data for line in lines if line.side == side), b"") for side in (CLIENT, HOUSE)}
-    is_at_fault = sum(line.side == HOUSE for line in lines) == 1 and lines[-1].side == HOUSE
+    is_wrong = fault.verdict.violation.kind is FoundKind.MESSAGE
+    is_at_fault = is_wrong and sum(line.side == HOUSE for line in lines) == 1 and lines[-1].side == HOUSE
     return SENDS_BACK if is_at_fault and first[CLIENT] == first[HOUSE] else None
 
 
