@@ -31,6 +31,7 @@ def observe(
     exit_status: int = 1,
     interval: float = 0.0,
     waits: bool = False,
+    has_status: bool = False,
 ) -> ClientObservation:
     """A client that sends these messages in a case, each after the answer to the one before it, and ends.
 
@@ -58,7 +59,7 @@ def observe(
         while waits and isinstance(event, Left) and server.deadline is not None:
             server.on(TimedOut(), server.deadline)
         server.on(event, number * interval)
-    return ClientObservation(data, case, server, exit_status, f"exit status {exit_status}", 5.0, b"", False)
+    return ClientObservation(data, case, server, exit_status, f"exit status {exit_status}", 5.0, b"", False, has_status)
 
 
 def ante(coins: int) -> bytes:
@@ -87,6 +88,22 @@ def test_a_goodbye_behind_a_complaint_does_not_hide_a_failure() -> None:
     assert observe(name, *game, b"FAIL W_A", b"DISC", settings=settings, exit_status=0).has_broken_off
     assert not observe(name, *game, b"DISC", settings=settings, exit_status=0).has_broken_off
     assert not observe(name, *game, b"DISC", settings=settings).has_broken_off
+
+
+def test_a_client_that_says_goodbye_in_a_game_and_fails_is_stuck_if_it_can_end_without_a_failure() -> None:
+    bet = b"BET" + (9).to_bytes(4)
+    for name, said, clause, expected, actual in (
+        ("kuhn/3.1/jack", (b"STRT P_1", b"DISC"), "kuhn-4.1", "ACTN CHK, ACTN BET", "DISC (exit status 1)"),
+        ("blackjack/4.2/dealt", (b"PLY", bet, b"STP"), "blackjack-4.6", "MOV H, MOV S, SRD", "STP (exit status 1)"),
+    ):
+        failure = judge(observe(name, *said, has_status=True), None).failure
+        assert failure is not None
+        assert (failure.clause, failure.expected, failure.actual) == (clause, expected, actual)
+        for status in ({"exit_status": 0, "has_status": True}, {"exit_status": 1, "has_status": False}):
+            assert judge(observe(name, *said, **status), None).outcome is Outcome.CHOICE
+    refused = (b"STRT P_1", b"ACTN BET", b"DISC")
+    assert not observe("kuhn/7.3/no-coin-for-a-bet", *refused, has_status=True).is_stuck
+    assert not observe("kuhn/3.1/jack", b"STRT P_1", b"ACTN BET", b"DISC", has_status=True).is_stuck
 
 
 def test_a_client_that_complains_and_ends_without_a_failure_has_broken_off() -> None:

@@ -124,7 +124,7 @@ class HouseClientBench(Bench):
         self._evidence = Evidence()
         self._experiments = asyncio.Lock()
         self._collections = self._early_looks = 0
-        self._leaves_by_chance = False
+        self._leaves_by_chance = self._has_status = False
         self._has_reacted = False
         self._takes_any_byte: bool | None = None
         self._repeated_baselines: set[str] = set()
@@ -400,8 +400,17 @@ class HouseClientBench(Bench):
             status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
             end = program.end_description
             await program.stop(STOP_TIMEOUT_SECONDS)
+            self._has_status |= status == 0
             observation = ClientObservation(
-                self._test_data, case, server, status, end, seconds, program.stderr, self._config.strict
+                self._test_data,
+                case,
+                server,
+                status,
+                end,
+                seconds,
+                program.stderr,
+                self._config.strict,
+                self._has_status,
             )
             self._leaves_by_chance |= observation.has_left_unprovoked
             return observation

@@ -23,7 +23,8 @@ class ClientObservation(Struct, frozen=True):
     """What was observed in one try of a case.
 
     `exit_status` is None if the program had to be stopped, otherwise `end` says how it has ended; `seconds` is the
-    timeout of a client that has to send something.
+    timeout of a client that has to send something. `has_status`: the program has ended without a failure, here or in
+    another try, so that another exit status means a failure.
     """
 
     test_data: ClientTestData
@@ -34,6 +35,7 @@ class ClientObservation(Struct, frozen=True):
     seconds: float
     stderr: bytes
     is_strict: bool
+    has_status: bool = False
 
     @property
     def conversation(self) -> Conversation:
@@ -95,14 +97,32 @@ class ClientObservation(Struct, frozen=True):
         return line.side == CLIENT and is_error(line.message) and line.message not in self.test_data.farewell_errors
 
     @property
+    def has_failed_with_goodbye(self) -> bool:
+        """Whether the program has said goodbye where it had to go on with the game, and then failed."""
+        said = self._lines_without_farewell[-1:]
+        is_goodbye = bool(said) and said[0].side == CLIENT and said[0].message in self.test_data.room.final_messages
+        has_failed = self.has_status and bool(self.exit_status) and not self.server.is_ending
+        return is_goodbye and has_failed and bool(self.server.last_decision.clause)
+
+    @property
+    def _lines_without_farewell(self) -> Sequence[DialogueLine]:
+        """The dialogue without the goodbye with which the house answers that of the client."""
+        lines, goodbyes = self.conversation.lines, self.test_data.room.final_messages
+        has_answered = bool(lines) and lines[-1].side == HOUSE and lines[-1].message in goodbyes
+        return lines[:-1] if has_answered else lines
+
+    @property
     def lines_before_complaint(self) -> Sequence[DialogueLine]:
-        """The dialogue without the error and the goodbye of a client that has complained."""
+        """The dialogue without the error and the goodbye of a client that has complained, or failed with a goodbye."""
+        if self.has_failed_with_goodbye:
+            return self._lines_without_farewell[:-1]
         return self.conversation.lines[:-2] if self.has_complained else self.conversation.lines
 
     @property
     def has_left(self) -> bool:
         """Whether the client has ended the conversation, other than by a goodbye in good order."""
-        return self.server.conversation_end is ConversationEnd.CLIENT or self.has_complained
+        has_failed = self.has_complained or self.has_failed_with_goodbye
+        return self.server.conversation_end is ConversationEnd.CLIENT or has_failed
 
     @property
     def has_crashed(self) -> bool:
@@ -111,6 +131,7 @@ class ClientObservation(Struct, frozen=True):
         Its exit status does not count once the house says goodbye.
         """
         has_failed = bool(self.exit_status) and not self.server.is_closing
+        has_failed = has_failed or self.has_failed_with_goodbye
         return has_failed or self.has_complained or self._has_hung_up_with_complaint
 
     @property

@@ -334,7 +334,9 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
         )
     before = _before_goodbye(observation)
     refused = _last_line(observation) if server.conversation_end is ConversationEnd.ENDLESS else None
-    legal = [str(message) for message in before.referee.legal if refused is None or message != refused.message]
+    goodbyes = observation.test_data.room.final_messages if observation.has_failed_with_goodbye else ()
+    wrong = goodbyes if refused is None else (*goodbyes, refused.message)
+    legal = [str(message) for message in before.referee.legal if message not in wrong]
     if refused is not None and not server.pending_obligation:
         legal = ["the end"]
     return _failed(
@@ -400,9 +402,11 @@ def _kind_of_silence(observation: ClientObservation) -> FoundKind:
 
 def _describe_silence(observation: ClientObservation) -> str:
     """What was observed in the place of a message."""
+    line = _last_line(observation)
+    if observation.has_failed_with_goodbye and line is not None:
+        return f"{line.message}{_exit_suffix(observation)}"
     if observation.has_left:
         return f"the end of the connection{_exit_suffix(observation)}"
-    line = _last_line(observation)
     if observation.server.conversation_end is ConversationEnd.ENDLESS and line is not None:
         return f"{line.message} again and again"
     after = f" after {_text(observation.partial_message)}" if observation.partial_message else ""
