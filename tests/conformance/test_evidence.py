@@ -7,10 +7,11 @@ from msgspec import structs
 
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clients.cases import CaseKind
-from croupier.conformance.clients.evidence import Evidence, early_reaction, last_position
+from croupier.conformance.clients.evidence import EarlyReaction, Evidence, early_reaction, last_position
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import HouseSetup
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 from croupier.rooms import HOUSE_ROOMS
@@ -61,6 +62,31 @@ def test_a_reply_after_which_a_client_never_goes_on_is_the_cause() -> None:
         "kuhn-4.3",
         "it never goes on after ACTN, the reply of kuhn-4.3",
     )
+
+
+def test_a_client_that_fails_within_a_message_that_it_otherwise_reads_does_not_fail_at_its_code() -> None:
+    evidence, position = Evidence(), last_position(BROKEN_OFF_AT_A_BET)
+    assert position is not None
+    evidence.add(FOLD, has_failed=False)
+    for _ in range(2):
+        evidence.add(BROKEN_OFF_AT_A_BET, has_failed=True)
+    evidence.add_reaction(
+        position, EarlyReaction(Cause("it does not read the whole of ACTN"), "ACTN", has_gone_on=False)
+    )
+    found = evidence.cause(position)
+    assert found is not None
+    assert found.text == "it never goes on in the state 'P_1 checks, the house bets, and the client calls or folds'"
+
+
+def test_a_message_that_is_not_read_to_its_end_explains_a_failure_at_the_next_one() -> None:
+    evidence, position = Evidence(), last_position(BROKEN_OFF_AT_A_BET)
+    assert position is not None
+    unread = Cause("it does not read the whole of CARD")
+    assert evidence.unread_before(BROKEN_OFF_AT_A_BET) is None
+    evidence.add_reaction(position, EarlyReaction(unread, "CARD", has_gone_on=True))
+    assert evidence.unread_before(BROKEN_OFF_AT_A_BET) == unread
+    assert evidence.unread_before(FOLD) is None
+    assert evidence.unread_before(conversation()) is None
 
 
 def test_a_client_that_complains_of_a_reply_has_not_gone_on_after_it() -> None:

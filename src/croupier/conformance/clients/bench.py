@@ -192,6 +192,10 @@ class HouseClientBench(Bench):
                 if reaction is None or not reaction.has_gone_on:
                     await self._collect_evidence(case, position)
         has_handled = reaction is not None and self._evidence.has_handled(reaction.code)
+        if reaction is not None and has_handled:
+            self._evidence.add_reaction(position, reaction)
+        elif reaction is None and (unread := self._evidence.unread_before(observation)) is not None:
+            return attempt._replace(failure=failure.explained(unread))
         if reaction is not None and reaction.has_gone_on and has_handled and observation.may_have_misread:
             return attempt.blamed(self._test_data.clause(STREAM_SECTION), one_read_cause(reaction.code))
         if reaction is not None and (reaction.has_gone_on or not has_handled):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from croupier.conformance.clients.cases import CaseKind
@@ -67,6 +68,7 @@ class Evidence:
         self._failed: list[Position] = []
         self._failed_cases: dict[Feature, set[str]] = {}
         self._failed_without_variation: set[Feature] = set()
+        self._unread: dict[str, Cause] = {}
 
     def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
         """Record a conversation. `has_failed`: the client has not gone on at its end."""
@@ -82,6 +84,23 @@ class Evidence:
                     self._failed_cases.setdefault(feature, set()).add(observation.case.id)
                 if observation.case.kind is not CaseKind.VARIATION:
                     self._failed_without_variation |= position
+
+    def add_reaction(self, position: Position, reaction: EarlyReaction) -> None:
+        """Record at which message a client has failed, or gone on too early, that otherwise handles such messages.
+
+        If it has failed, the cause is neither another message nor that one comes at all.
+        """
+        if reaction.has_gone_on:
+            self._unread[reaction.code] = reaction.cause
+        else:
+            replies = (each for each in position if each.code)
+            self._survived.update(each for each in replies if each.level == REPLY or each.code != reaction.code)
+
+    def unread_before(self, observation: ClientObservation) -> Cause | None:
+        """What is wrong with the last message that the client had answered when it failed, if it does not read it."""
+        lines = observation.lines_before_complaint
+        answered = (first.message for first, second in pairwise(lines) if (first.side, second.side) == (HOUSE, CLIENT))
+        return self._unread.get(message_code(next(reversed([*answered]), None)))
 
     def has_handled(self, code: str) -> bool:
         """Whether the client has gone on after a message with this code; not if it is empty."""
