@@ -81,6 +81,18 @@ def test_player_who_times_out_is_removed() -> None:
     assert result.outcome is Outcome.PASS
 
 
+@pytest.mark.extended
+def test_a_bet_that_is_still_shown_when_the_hand_is_over_is_not_counted_twice() -> None:
+    def stale(game: Any) -> Any:
+        is_over = len(game["table"]) == 1
+        return {**game, "table": [{**one, "bet_so_far": 20} for one in game["table"]]} if is_over else game
+
+    (result,) = check(
+        select(ALL, "holdem/4.16/out-of-time"), faulty=FaultyServer(frozenset(), in_games(stale)), turn_seconds=2.0
+    )
+    assert result.outcome is Outcome.PASS
+
+
 def test_cases_that_need_an_empty_game_come_up_beside_a_game() -> None:
     """The server keeps no empty game while another one has a free seat."""
     names = ("4.16/out-of-time", "2.4/names-of-all-kinds", "3.3/making-a-game", "1.7/unknown-parameters", "1.3/paths")
