@@ -137,3 +137,15 @@ def test_new_stacks_for_every_hand_are_found() -> None:
     violation = FinalStacks(checked_down(QUEENS_BOARD)).check_total(found, 1000)
     assert violation is not None
     assert violation.clause == "holdem-3.1"
+
+
+def test_a_pot_that_is_shared_with_a_player_who_has_folded_is_not_taken_for_new_stacks() -> None:
+    actions: list[ObservedAction] = [("bet", 3, 40), ("bet", 0, 40), ("bet", 1, 30), ("bet", 2, 20), ("fold", 1, 0)]
+    actions += [("bet", seat, 0) for seat in (2, 3, 0)]
+    actions += [("bet", seat, 0) for _ in range(2) for seat in (2, 3, 0)]
+    final_stacks = FinalStacks(observed_hand(ROYAL_BOARD, (1000,) * 4, actions))
+    found = dict.fromkeys(PLAYERS, 1000)
+    assert final_stacks.check_total(found, 1000) is None
+    violation = final_stacks.check(found)
+    assert violation is not None
+    assert violation.clause == "holdem-6.15"

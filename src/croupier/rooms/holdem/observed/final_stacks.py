@@ -35,9 +35,13 @@ class FinalStacks:
         return found in self._possible
 
     def check_total(self, found: Mapping[Guid, int], starting_stack: int) -> Violation | None:
-        """Return the violation if the displayed stacks do not add up, or are those with which players sit down."""
-        total = sum(found.values())
-        if {*found.values()} == {starting_stack} and len(found) > 1 and self._possible and found not in self._possible:
+        """Return the violation if the displayed stacks do not add up, or are those with which players sit down.
+
+        After equal bets the pot may have been shared with players who have folded.
+        """
+        total, hand = sum(found.values()), self._observed.hand
+        is_new = {*found.values()} == {starting_stack} and len(found) > 1 and self._possible
+        if is_new and found not in self._possible and not (any(hand.folded) and len({*hand.paid}) == 1):
             found_text = f"{starting_stack} chips for every player, as before the first hand"
             return Violation("holdem-3.1", found_text, f"the stacks after the hand: {self._describe_possible()}")
         if total == self._total:
