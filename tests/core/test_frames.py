@@ -34,7 +34,7 @@ class Tx(FrameMessage, frozen=True, gc=False):
     text: str
 
 
-COLOUR = replace(choice({"red": b"R", "blue": b"B"}, normalize=bytes.upper), name="colour")
+COLOUR = replace(choice({"red": b"R", "blue": b"B"}, normalize=bytes.upper, clause="t-2"), name="colour")
 TEXT = Counted(
     count=choice({n: b"%d" % n for n in range(10)}, "one digit"),
     parse=lambda data: data[1:].decode("latin-1"),
@@ -43,7 +43,7 @@ TEXT = Counted(
 TABLE = FrameTable[FrameMessage](
     (
         Frame(Go),
-        Frame(Up, INT32, COLOUR, clause="t-2"),
+        Frame(Up, INT32, COLOUR),
         Frame(Tx, TEXT),
     ),
     [Go()],

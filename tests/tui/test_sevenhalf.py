@@ -115,7 +115,7 @@ def test_a_house_that_closes_says_why(deck: str) -> None:
     ("answers", "keys", "clause"),
     [
         ([b"CARD 7o"], "s", "sevenhalf-4.1"),
-        ([STBT, b"CARD 8o"], "sd", "sevenhalf-2.9"),
+        ([STBT, b"CARD 8o"], "sd", "sevenhalf-2.4"),
         ([STBT, b"CARD 7o", b"CARD 7o"], "sdd", "sevenhalf-3.3"),
         ([STBT, b"CARD 7o", BKSC + GAIN], "sdp", "sevenhalf-5.8"),
     ],

@@ -47,7 +47,8 @@ class Field[V]:
     """A field with a value, in `size` bytes; None if the size varies.
 
     `parse` returns the value in its bytes, None if they are invalid, and `render` the bytes of a value. `allowed`
-    describes the valid values. `values` are all of them with their bytes, None if they are too many to list.
+    describes the valid values; an invalid one breaks `clause`. `values` are all of them with their bytes, None if they
+    are too many to list.
     """
 
     size: int | None
@@ -56,6 +57,7 @@ class Field[V]:
     allowed: str = ""
     values: Mapping[V, bytes] | None = None
     name: str = ""
+    clause: str = ""
 
     def end(self, data: bytes, at: int) -> int | None:
         """Where the field that starts at `at` ends, None if the data is incomplete. Raises UnreadableError."""
@@ -70,12 +72,14 @@ INT32: Final[Field[int]] = Field(4, lambda data: BIG_ENDIAN_INT32.unpack(data)[0
 """A signed integer, the most significant byte first."""
 
 
-def choice[V](values: Mapping[V, bytes], allowed: str = "", normalize: Callable[[bytes], bytes] = bytes) -> Field[V]:
+def choice[V](
+    values: Mapping[V, bytes], allowed: str = "", normalize: Callable[[bytes], bytes] = bytes, clause: str = ""
+) -> Field[V]:
     """A field with one of these values. `normalize` is applied to received bytes, for example to ignore their case."""
     by_bytes = {data: value for value, data in values.items()}
     (size,) = set(map(len, by_bytes))
     allowed = allowed or ", ".join(map(bytes.decode, by_bytes))
-    return Field(size, lambda data: by_bytes.get(normalize(data)), values.__getitem__, allowed, values)
+    return Field(size, lambda data: by_bytes.get(normalize(data)), values.__getitem__, allowed, values, clause=clause)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,15 +105,13 @@ class Counted[V](Field[V]):
 class Frame[M: FrameMessage]:
     """The frames of one kind of message: a code, which is the name of the class, and a field for each of its fields.
 
-    The separator precedes every field. `clause` is the clause that an invalid value breaks. `size` is the length in
-    bytes, None if it varies.
+    The separator precedes every field. `size` is the length in bytes, None if it varies.
     """
 
-    def __init__(self, kind: type[M], *fields: Field[Any], clause: str = "", separator: bytes = b" ") -> None:
+    def __init__(self, kind: type[M], *fields: Field[Any], separator: bytes = b" ") -> None:
         self.kind = kind
         self.code = kind.__name__.upper().encode()
         self.fields = fields
-        self.clause = clause
         self.separator = separator
         sizes = [len(separator) + field.size for field in fields if field.size is not None]
         self.size = len(self.code) + sum(sizes) if len(sizes) == len(fields) else None
@@ -279,7 +281,7 @@ class FrameCodec[M: FrameMessage]:
     def _read_invalid(self, frame: Frame[M], field: Field[Any], data: bytes) -> M | Violation:
         """The violation of a frame in which the value of a field is invalid, or the message if it is tolerated."""
         code = frame.code.decode()
-        return Violation(frame.clause, printable_bytes(data), f"{code} with {field.allowed}", code=code)
+        return Violation(field.clause, printable_bytes(data), f"{code} with {field.allowed}", code=code)
 
     def _unreadable(self, data: bytes, allowed: str, code: str = "") -> ParseResult[M]:
         """The violation of bytes after which the next frame cannot be found."""

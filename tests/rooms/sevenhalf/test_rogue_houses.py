@@ -143,9 +143,9 @@ NUMBERS = [
 ]
 
 SPELLS = [
-    Rogue("writes quotes around its card", "sevenhalf-2.9", rewritten(b"7o", b"'7o'")),
+    Rogue("writes quotes around its card", "sevenhalf-2.4", rewritten(b"7o", b"'7o'")),
     Rogue("writes quotes around the bank's cards", "sevenhalf-2.9", rewritten(b"7ccc", b"'7c''cc'")),
-    Rogue("writes quotes around its score", "sevenhalf-2.9", rewritten(b"07.5", b"'07.5'")),
+    Rogue("writes quotes around its score", "sevenhalf-2.5", rewritten(b"07.5", b"'07.5'")),
     Rogue("ends its lines", "sevenhalf-2.9", rewritten(stbt(100), stbt(100) + b"\r\n"), strict=True),
     Rogue("ends its lines with a NUL", "sevenhalf-2.9", rewritten(stbt(100), stbt(100) + b"\0\0\0\0")),
     Rogue("says how long its messages are", "sevenhalf-2.9", rewritten(STBT, b"\x00\x09STBT")),
@@ -159,19 +159,19 @@ SPELLS = [
     Rogue("counts one card too many", "sevenhalf-2.9", rewritten(number(2), number(3))),
     Rogue("counts fewer cards than none", "sevenhalf-2.9", rewritten(number(2), number(-2))),
     Rogue("counts forty-one cards", "sevenhalf-2.9", rewritten(number(2), number(41))),
-    Rogue("names the suit first", "sevenhalf-2.9", rewritten(b"7o", b"o7")),
-    Rogue("has eights", "sevenhalf-2.9", rewritten(b"7o", b"8o")),
-    Rogue("numbers its figures", "sevenhalf-2.9", rewritten(b"7o", b"10o")),
-    Rogue("plays with French suits", "sevenhalf-2.9", rewritten(b"7o", b"7h")),
+    Rogue("names the suit first", "sevenhalf-2.4", rewritten(b"7o", b"o7")),
+    Rogue("has eights", "sevenhalf-2.4", rewritten(b"7o", b"8o")),
+    Rogue("numbers its figures", "sevenhalf-2.4", rewritten(b"7o", b"10o")),
+    Rogue("plays with French suits", "sevenhalf-2.4", rewritten(b"7o", b"7h")),
     Rogue("spells its card out", "sevenhalf-2.9", rewritten(b"7o", b"set d'oros")),
     Rogue("spells STBT out", "sevenhalf-2.9", rewritten(b"STBT ", b"STARTING_BET "), [STRT]),
-    Rogue("writes a comma", "sevenhalf-2.9", rewritten(b"07.5", b"07,5")),
-    Rogue("writes a blank for a zero", "sevenhalf-2.9", rewritten(b"07.5", b" 7.5")),
-    Rogue("writes a score of three characters", "sevenhalf-2.9", rewritten(b"07.5", b"7.5")),
+    Rogue("writes a comma", "sevenhalf-2.5", rewritten(b"07.5", b"07,5")),
+    Rogue("writes a blank for a zero", "sevenhalf-2.5", rewritten(b"07.5", b" 7.5")),
+    Rogue("writes a score of three characters", "sevenhalf-2.5", rewritten(b"07.5", b"7.5")),
     Rogue("writes a score of three characters and waits", "sevenhalf-4.5", from_the(BKSC, LOST[:-4] + b"7.5")),
-    Rogue("writes a score of five characters", "sevenhalf-2.9", rewritten(b"07.5", b"007.5")),
+    Rogue("writes a score of five characters", "sevenhalf-2.5", rewritten(b"07.5", b"007.5")),
     Rogue("writes a score of five characters with two decimals", "sevenhalf-2.9", rewritten(b"07.5", b"07.50")),
-    Rogue("writes its score in halves", "sevenhalf-2.9", rewritten(b"07.5", b"0015")),
+    Rogue("writes its score in halves", "sevenhalf-2.5", rewritten(b"07.5", b"0015")),
 ]
 
 FORGETS = [

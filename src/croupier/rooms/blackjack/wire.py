@@ -197,8 +197,9 @@ def frame_table(dialect: Dialect, ten: TenSpelling = "T") -> FrameTable[Message]
     bytes_by_letter = {letter: ord(letter).to_bytes(width) for letter in RANKS + SUITS + "CSHWL"}
     bytes_by_letter["T"] = TEN_SPELLINGS[dialect][ten]
 
-    def letters(texts: Iterable[str], allowed: str) -> Field[str]:
-        return choice({text: b"".join(bytes_by_letter[letter] for letter in text) for text in texts}, allowed)
+    def letters(texts: Iterable[str], allowed: str, clause: str = "blackjack-2.9") -> Field[str]:
+        values = {text: b"".join(bytes_by_letter[letter] for letter in text) for text in texts}
+        return choice(values, allowed, clause=clause)
 
     a_card = "C or S, a rank of A23456789TJQK and a suit of HDSC"
     errors = choice({error.number: INT32.render(error.number) for error in ERRORS}, "300, 400, 500, 501 or 502")
@@ -207,14 +208,14 @@ def frame_table(dialect: Dialect, ten: TenSpelling = "T") -> FrameTable[Message]
         (
             frame(Ply),
             frame(Bet, INT32),
-            frame(Mov, letters(MOV, "H or S"), clause="blackjack-2.11"),
+            frame(Mov, letters(MOV, "H or S", "blackjack-2.11")),
             frame(Srd),
             frame(Stp),
             frame(Mon, INT32),
-            frame(Crd, letters(CRD, a_card), letters(CARDS, a_card), clause="blackjack-2.9"),
+            frame(Crd, letters(CRD, a_card), letters(CARDS, a_card)),
             frame(Trn),
-            frame(Res, letters("WL", "W or L"), INT32, clause="blackjack-2.9"),
-            frame(Err, replace(errors, render=INT32.render), clause="blackjack-2.12"),
+            frame(Res, letters("WL", "W or L"), INT32),
+            frame(Err, replace(errors, render=INT32.render, clause="blackjack-2.12")),
         ),
         LISTED_MESSAGES,
     )

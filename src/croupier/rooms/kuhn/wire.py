@@ -100,17 +100,17 @@ VOCABULARY: Final[tuple[Message, ...]] = (
 """All messages (kuhn-2.2)."""
 
 
-def _word[V](values: Iterable[V], prefix: str = "") -> Field[V]:
+def _word[V](values: Iterable[V], prefix: str = "", clause: str = "kuhn-2.6") -> Field[V]:
     """An argument of three characters, in any case (kuhn-2.3)."""
-    return choice({value: f"{prefix}{value}".encode() for value in values}, normalize=bytes.upper)
+    return choice({value: f"{prefix}{value}".encode() for value in values}, normalize=bytes.upper, clause=clause)
 
 
 TABLE: Final = FrameTable[Message](
     (
-        Frame(Strt, _word(STRT), clause="kuhn-2.6"),
-        Frame(Actn, _word(ACTN), clause="kuhn-2.6"),
-        Frame(Card, _word(CARD, "C_"), clause="kuhn-2.6"),
-        Frame(Fail, _word(("W_A", "N_C")), clause="kuhn-2.8"),
+        Frame(Strt, _word(STRT)),
+        Frame(Actn, _word(ACTN)),
+        Frame(Card, _word(CARD, "C_")),
+        Frame(Fail, _word(("W_A", "N_C"), clause="kuhn-2.8")),
         Frame(Disc),
     ),
     VOCABULARY,

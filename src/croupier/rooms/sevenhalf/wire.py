@@ -163,7 +163,9 @@ VOCABULARY: Final[tuple[Message, ...]] = (
 MAX_BANK_CARDS: Final = 40
 """The deck has no more cards than these (sevenhalf-2.4)."""
 
-CARD_FIELD: Final = choice({card: card.encode() for card in CARDS}, "one of the forty cards", bytes.lower)
+CARD_FIELD: Final = choice(
+    {card: card.encode() for card in CARDS}, "one of the forty cards", bytes.lower, "sevenhalf-2.4"
+)
 
 
 def _parse_cards(data: bytes) -> tuple[str, ...] | None:
@@ -181,8 +183,9 @@ BANK_CARDS: Final = Counted(
     parse=_parse_cards,
     render=lambda cards: INT32.render(len(cards)) + "".join(cards).encode(),
     allowed="cards of the forty there are",
+    clause="sevenhalf-2.4",
 )
-SCORE: Final = Field(4, _parse_score, str.encode, "a score such as 07.5", name="score")
+SCORE: Final = Field(4, _parse_score, str.encode, "a score such as 07.5", name="score", clause="sevenhalf-2.5")
 TEXT: Final = Counted(
     count=choice({count: b"%02d" % count for count in range(100)}, "two digits"),
     parse=lambda data: data[2:].decode("latin-1"),
@@ -196,9 +199,9 @@ TABLE: Final = FrameTable[Message](
         Frame(Ante, INT32),
         Frame(Pass),
         Frame(Stbt, INT32),
-        Frame(Card, CARD_FIELD, clause="sevenhalf-2.9"),
+        Frame(Card, CARD_FIELD),
         Frame(Bstg),
-        Frame(Bksc, BANK_CARDS, SCORE, clause="sevenhalf-2.9"),
+        Frame(Bksc, BANK_CARDS, SCORE),
         Frame(Gain, INT32),
         Frame(Erro, TEXT),
     ),
@@ -226,4 +229,4 @@ class Wire(FrameCodec[Message]):
     def _read_invalid(self, frame: Frame[Message], field: Field[Any], data: bytes) -> Violation:
         """The violation, which quotes the bytes after the code and the number of cards (sevenhalf-6.5)."""
         code, quoted = frame.code.decode(), data[9 if frame.kind is Bksc else 5 :]
-        return Violation(frame.clause, f"{code} {printable_bytes(quoted)}", f"{code} with {field.allowed}", code=code)
+        return Violation(field.clause, f"{code} {printable_bytes(quoted)}", f"{code} with {field.allowed}", code=code)
