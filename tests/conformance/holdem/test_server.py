@@ -93,6 +93,20 @@ def test_a_bet_that_is_still_shown_when_the_hand_is_over_is_not_counted_twice() 
     assert result.outcome is Outcome.PASS
 
 
+@pytest.mark.extended
+def test_a_server_that_goes_on_to_the_flop_after_a_call_has_no_check_to_wait_for() -> None:
+    def on_the_flop(game: Any) -> Any:
+        has_called = len(game["table"]) == 2 and all(one["bet_so_far"] == 20 for one in game["table"])
+        return {**game, "cards": {**game["cards"], "flop": ["2C", "7D", "9S"]}} if has_called else game
+
+    (result,) = check(
+        select(ALL, "holdem/4.16/where-a-check-is-possible"),
+        faulty=FaultyServer(frozenset(), in_games(on_the_flop)),
+        turn_seconds=2.0,
+    )
+    assert (result.outcome, result.reason) == (Outcome.SKIP, "the big blind has no check")
+
+
 def test_cases_that_need_an_empty_game_come_up_beside_a_game() -> None:
     """The server keeps no empty game while another one has a free seat."""
     names = ("4.16/out-of-time", "2.4/names-of-all-kinds", "3.3/making-a-game", "1.7/unknown-parameters", "1.3/paths")
