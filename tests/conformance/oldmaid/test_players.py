@@ -110,6 +110,15 @@ def test_a_player_that_decodes_each_read_by_itself_is_told_so() -> None:
     assert (result.failure.clause, result.failure.cause) == ("oldmaid-1.4", CUT_LETTER_CAUSE)
 
 
+def test_a_wrong_message_in_the_game_with_cut_letters_comes_from_no_read() -> None:
+    one_too_many = replaces(lambda _, sent: Offer(sent.num_cards + 1) if isinstance(sent, Offer) else sent)
+    first = iter([one_too_many()])
+    lucky = FaultyPlayer("once", frozenset(), (), mutation=lambda: next(first, lambda _, __, effects: effects))
+    (result,) = run(partial(play_faulty, lucky), "oldmaid/1.4/cut-letters")
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.cause) == ("oldmaid-7.2", None)
+
+
 def test_a_pause_before_each_message_separates_those_sent_at_once_and_joins_pieces() -> None:
     async def read_all() -> list[bytes]:
         endpoints = ProgramEndpoints(delivery=Delivery(delay_seconds=SPACED_SECONDS))
