@@ -117,6 +117,7 @@ QUICK = (
     ("holdem_server", "short-big-blind-is-level", "holdem/6.10/a-short-blind"),
     ("holdem_server", "side-pots-not-paid", "holdem/6.12/a-short-stack-wins"),
     ("holdem_server", "all-ins-are-not-run-out", "holdem/6.14/an-all-in-is-run-out"),
+    ("holdem_server", "two-threes-are-no-full-house", "holdem/6.14/two-sets-of-three"),
     ("holdem_server", "content-type-required", "holdem/1.7/content-type-is-not-looked-at"),
     ("holdem_server", "queue-joined-twice", "holdem/3.7/in-the-queue"),
     ("holdem_server", "list-kept-for-a-second", "holdem/5.1/as-it-is-now"),
