@@ -47,6 +47,9 @@ RESET_CAUSE: Final = Cause(
 ALONE_SECONDS: Final = 20.0
 """After this time, no more failures are run alone."""
 
+COMPANY: Final = 3
+"""This many copies of a case run at once, to see what fails only beside others."""
+
 ONCE: Final = " once, and not when this case was tried again"
 
 MAX_DIALOGUE_LINES: Final = 500
@@ -260,31 +263,47 @@ class CaseRunner:
     # Failures that other cases bring about.
 
     async def _run_failures_alone(self, cases: Sequence[Case]) -> None:
-        """Find out which failures without a cause come only beside other cases, or only after them."""
+        """Find out which failures without a cause come only beside other cases, or only after them.
+
+        Some of each clause are enough until one has shown that the server mixes up games; then it is asked of them all.
+        """
         stops_at = self._clock() + ALONE_SECONDS
         counts: Counter[str] = Counter()
         in_company = PairedExperiments(ALONE_SECONDS)
-        for case in cases:
+        due, passed_over = deque(cases), deque[Case]()
+        while due and self._clock() < stops_at:
+            case = due.popleft()
             result = self.results.get(case.id)
             if result is None or result.failure is None:
                 continue
             failure = result.failure
-            is_enough = counts[failure.clause] == CLAUSE_FAILURES_ALONE and not in_company.is_known
-            if is_enough or (failure.cause is not None and not failure.cause.is_guess):
+            if failure.cause is not None and not failure.cause.is_guess:
                 continue
-            if self._clock() >= stops_at or not (self._server or self._crowd.was_crowded(case)):
+            if not (self._server or self._crowd.was_crowded(case)):
+                continue
+            if counts[failure.clause] == CLAUSE_FAILURES_ALONE and not in_company.is_known:
+                passed_over.append(case)
                 continue
             counts[failure.clause] += 1
             try:
-                again = await self._bench.attempt(case, 0)
-                if again.failure is not None:
-                    if again.failure.clause == failure.clause and await self._passes_after_start(case):
-                        failure = structs.replace(failure, cause=None)
-                        self._report(structs.replace(result, failure=failure, passes_alone=True))
-                elif self._crowd.was_crowded(case) and await self._fails_in_company(case, failure.clause, in_company):
-                    self._report(structs.replace(result, failure=failure.explained(CROWD_CAUSE), passes_alone=True))
+                await self._run_failure_alone(case, result, failure, in_company)
             except TargetGone:
                 continue
+            if in_company.is_known:
+                due.extendleft(reversed(passed_over))
+                passed_over.clear()
+
+    async def _run_failure_alone(
+        self, case: Case, result: Result, failure: Failure, in_company: PairedExperiments
+    ) -> None:
+        """Report a failure again if the case passes alone, with the cause if it fails in company, or after a start."""
+        again = await self._bench.attempt(case, 0)
+        if again.failure is not None:
+            if again.failure.clause == failure.clause and await self._passes_after_start(case):
+                failure = structs.replace(failure, cause=None)
+                self._report(structs.replace(result, failure=failure, passes_alone=True))
+        elif self._crowd.was_crowded(case) and await self._fails_in_company(case, failure.clause, in_company):
+            self._report(structs.replace(result, failure=failure.explained(CROWD_CAUSE), passes_alone=True))
 
     async def _passes_after_start(self, case: Case) -> bool:
         """Whether a case passes twice at a server that has just started."""
@@ -298,13 +317,13 @@ class CaseRunner:
         return True
 
     async def _fails_in_company(self, case: Case, clause: str, experiments: PairedExperiments) -> bool:
-        """Whether a case breaks the clause only as long as it runs twice at the same time."""
+        """Whether a case breaks the clause only as long as it runs several times at once."""
 
         async def passes(pair: int) -> bool:
-            return (await self._bench.attempt(case, 2 * pair)).outcome is Outcome.PASS
+            return (await self._bench.attempt(case, COMPANY * pair)).outcome is Outcome.PASS
 
         async def fails(pair: int) -> bool:
-            found = await run_together(*(self._bench.attempt(case, 2 * pair + copy) for copy in range(2)))
+            found = await run_together(*(self._bench.attempt(case, COMPANY * pair + copy) for copy in range(COMPANY)))
             return any(attempt.failure is not None and attempt.failure.clause == clause for attempt in found)
 
         return await experiments.show_cause(passes, fails, is_common=True)

@@ -92,10 +92,10 @@ def test_a_table_that_reads_line_by_line_has_one_cause() -> None:
 
 def test_a_table_whose_games_share_a_deck_mixes_them_up() -> None:
     shared = FaultyTable("shared-deck", frozenset(), "oldmaid", dealer=shared_deck_dealer)
-    failures = [result.failure for result in run(shared, "oldmaid") if result.failure is not None]
+    failures = [result.failure for result in run(shared, "oldmaid/6") if result.failure is not None]
     causes = Counter(failure.cause for failure in failures)
-    assert causes[CROWD_CAUSE] > 3
-    assert {*causes} == {CROWD_CAUSE, None}
+    assert causes[CROWD_CAUSE] > causes[None]
+    assert {*causes} <= {CROWD_CAUSE, None}
 
 
 @pytest.mark.parametrize("selection", extended(["oldmaid/4", "oldmaid"], 2))

@@ -49,17 +49,18 @@ class PairedExperiments:
         """Whether the original `fails` where the other always `passes`, so often that luck is unlikely.
 
         One pair is enough once the cause is known, unless the experiment is not `is_of_cause`. If the failure
-        `is_common`, no more experiments are made after some that have shown nothing.
+        `is_common`, no more experiments are made after some that have shown nothing, until the cause is known.
         """
         async with self._turn:
-            if is_common and self._futile_count >= MAX_FUTILE_EXPERIMENTS:
-                return False
             is_known = self.is_known and is_of_cause
+            if is_common and not is_known and self._futile_count >= MAX_FUTILE_EXPERIMENTS:
+                return False
             is_shown = not is_known and await self._compare(passes, fails, MAX_CHANCE)
             self.is_known |= is_shown and is_of_cause
         if is_known:
             is_shown = await self._compare(passes, fails, CHANCE_OF_A_PAIR)
-        self._futile_count += is_common and not is_shown
+        else:
+            self._futile_count += is_common and not is_shown
         return is_shown
 
     async def _compare(self, passes: Try, fails: Try, max_chance: float) -> bool:
