@@ -46,7 +46,7 @@ DUTIES = (
             DRAW_REQUEST: oldmaid("3.1", "4.6"),
             END_REQUEST: oldmaid("3.1", "6.4"),
             NO_PAIR: oldmaid("3.1", "5.9", "5.1", "5.3"),
-            TURN_REQUEST: oldmaid("3.1", "8.6", "2.2"),
+            TURN_REQUEST: oldmaid("3.1", "2.2"),
         },
     ),
     Duty(
@@ -68,7 +68,7 @@ DUTIES = (
             TURN_REQUEST: oldmaid("4.7", "1.6"),
             BIG_OFFER: oldmaid("4.7", "7.1", "7.2"),
             PICK_REQUEST: oldmaid("4.7", "7.7"),
-            DRAW_REQUEST: oldmaid("4.7", "8.6"),
+            DRAW_REQUEST: oldmaid("4.7", "2.2"),
         },
     ),
     Duty(
@@ -85,7 +85,7 @@ DUTIES = (
         DRAWING_CARDS,
         IS_OK,
         oldmaid("4.8"),
-        {ERROR: oldmaid("4.8", "7.2"), OUT_ANSWER: oldmaid("4.8", "7.2"), DRAW_REQUEST: oldmaid("4.8", "8.6")},
+        {ERROR: oldmaid("4.8", "7.2"), OUT_ANSWER: oldmaid("4.8", "7.2"), DRAW_REQUEST: oldmaid("4.8", "2.2")},
     ),
     Duty(
         RING,

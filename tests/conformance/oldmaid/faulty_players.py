@@ -364,10 +364,10 @@ def _faulty(name: str, clauses: str, selections: str, **extra: Any) -> FaultyPla
 
 FAULTY_PLAYERS = (
     _faulty("never-joins", "3.1", "3.1/joins 4.7/first", mutation=never_sends(Join)),
-    _faulty("python-dictionaries", "8.3", "4.7/first", encode_change=_as_python),
+    _faulty("python-dictionaries", "1.3", "4.7/first", encode_change=_as_python),
     _faulty("suits-in-the-singular", "5.4", "5.11/last-cards", encode_change=_spelt(Discard, b's"]', b'"]')),
-    _faulty("commands-in-capitals", "8.6", "4.7/first", encode_change=_spelt(Draw, b"draw", b"DRAW")),
-    _faulty("numbers-as-text", "8.7", "7.2/offered", encode_change=_numbers_as_text),
+    _faulty("commands-in-capitals", "2.2", "4.7/first", encode_change=_spelt(Draw, b"draw", b"DRAW")),
+    _faulty("numbers-as-text", "2.10", "7.2/offered", encode_change=_numbers_as_text),
     _faulty("keeps-pairs", "5.11", "5.11 4.8", mutation=never_sends(Discard, Reply("error", "no"))),
     _faulty("misstates-last-cards", "5.10", "5.10", mutation=_change(Discard, _misstate_last_cards)),
     _faulty("discards-no-pair", "5.1", "7.8/picks-a-pair", mutation=lambda: discards_no_pair_when_offered),

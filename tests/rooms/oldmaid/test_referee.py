@@ -524,20 +524,20 @@ def test_player_answer_of_the_wrong_kind(request_: type[Message], answer: Messag
 
 
 def test_table_request_to_a_player() -> None:
-    """oldmaid-8.6"""
+    """oldmaid-2.2"""
     referee, asker, asked, _ = game_point(YourTurn)
-    assert clauses(referee, asker, asked, Draw()) == [(asker, "oldmaid-8.6")]
+    assert clauses(referee, asker, asked, Draw()) == [(asker, "oldmaid-2.2")]
     assert clauses(referee, asked, asker, REFUSED) == []
 
 
 def test_malformed_request_is_the_senders_fault_and_is_answered() -> None:
     garbled = Violation("oldmaid-8.3", "this", "JSON")
     referee, nick, *_ = game_point(Draw)
-    assert clauses(referee, nick, TABLE, garbled) == [(nick, "oldmaid-8.3")]
+    assert clauses(referee, nick, TABLE, garbled) == [(nick, "oldmaid-1.3")]
     assert clauses(referee, TABLE, nick, REFUSED) == []
     referee, picker, giver, sent = game_point(Pick)
     check_message(referee, (picker, giver, sent))
-    assert clauses(referee, giver, picker, garbled) == [(giver, "oldmaid-8.3")]
+    assert clauses(referee, giver, picker, garbled) == [(giver, "oldmaid-1.3")]
     assert clauses(referee, giver, picker, REFUSED) == [], "nobody waits for it any more (oldmaid-2.11)"
 
 

@@ -11,6 +11,7 @@ from croupier.conformance.oldmaid.dialects import DIALECTS, RESULTS
 from croupier.conformance.oldmaid.outcomes import Failed, display_text
 from croupier.core.errors import Violation
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS
+from croupier.rooms.oldmaid.sender_clauses import ANSWER_CLAUSE, NO_COMMAND_CLAUSE, sender_clause
 from croupier.rooms.oldmaid.wire import (
     Discard,
     Draw,
@@ -23,17 +24,6 @@ from croupier.rooms.oldmaid.wire import (
     Wire,
     WireRole,
 )
-
-TABLE_CLAUSES: Final = {
-    "oldmaid-3.19": "oldmaid-3.3",
-    "oldmaid-8.3": "oldmaid-1.3",
-    "oldmaid-8.4": "oldmaid-1.3",
-    "oldmaid-8.5": "oldmaid-2.3",
-    "oldmaid-8.8": "oldmaid-1.3",
-    "oldmaid-8.9": "oldmaid-1.3",
-    "oldmaid-8.11": "oldmaid-2.3",
-}
-"""The clause that a table violates, for each clause of the reader's own duties."""
 
 ANSWER_CLAUSES: Final[dict[type[Any], str]] = {
     Join: "oldmaid-3.2",
@@ -148,8 +138,8 @@ def _check_interpreted(request: Message | Violation | None, received: ReceivedMe
     if isinstance(request, Draw) and not received.is_error and "card" in received.json_object:
         _check_card(received)
     if isinstance(message, Violation):
-        clause = TABLE_CLAUSES.get(message.clause, message.clause)
-        is_request_wanted = message.clause == "oldmaid-8.5"  # a table sends none
+        clause = sender_clause(message, is_answer=True)
+        is_request_wanted = message.clause == NO_COMMAND_CLAUSE  # a table sends none
         allowed = ANSWER_FORMS.get(type(request), "an answer") if is_request_wanted else message.allowed
         raise received.failure(clause, allowed, message.found)
     if not isinstance(message, Reply | Standing):
@@ -160,7 +150,7 @@ def _check_interpreted(request: Message | Violation | None, received: ReceivedMe
         return
     wanted = ANSWER_FORMS.get(type(request))
     if wanted and not _matches_request(request, message, received):
-        raise received.failure("oldmaid-2.3", wanted, f"{received.text} as the answer to {request}")
+        raise received.failure(ANSWER_CLAUSE, wanted, f"{received.text} as the answer to {request}")
 
 
 def _check_card(received: ReceivedMessage) -> None:

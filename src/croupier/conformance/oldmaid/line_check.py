@@ -6,10 +6,8 @@ from typing import Any, Final
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.replay_lines import (
-    ANSWER_CLAUSE,
     PAIR_CLAUSE,
     UNKNOWN_CARD_CLAUSE,
-    UNREADABLE_ANSWER_CLAUSE,
     ReplayLine,
     error_clause,
     expected_clause,
@@ -21,6 +19,7 @@ from croupier.conformance.oldmaid.replay_lines import (
 from croupier.core.errors import Violation
 from croupier.core.transcript import Transcript
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, is_pair
+from croupier.rooms.oldmaid.sender_clauses import ANSWER_CLAUSE, sender_clause
 from croupier.rooms.oldmaid.wire import Discard
 
 REFUSED_PICK_CLAUSE: Final = "oldmaid-7.6"
@@ -49,7 +48,7 @@ class LineCheck:
         if wanted.get("result") == found.get("result") == "error":
             return
         if isinstance(message, Violation):
-            clause = ANSWER_CLAUSE if message.clause == UNREADABLE_ANSWER_CLAUSE else message.clause
+            clause = sender_clause(message, is_answer="result" in wanted)
             raise received.failure(clause, message.allowed, message.found)
         if "result" in found and found["result"] not in RESULTS:
             raise received.failure(ANSWER_CLAUSE, f"one of the results {', '.join(sorted(RESULTS))}")

@@ -37,10 +37,6 @@ the turn names a draw or an offer."""
 
 USUAL_CLAUSES: Final = {message: f"oldmaid-{numbers[0]}" for message, numbers in CLAUSES_BY_MESSAGE.items()}
 
-UNREADABLE_ANSWER_CLAUSE: Final = "oldmaid-8.11"
-ANSWER_CLAUSE: Final = "oldmaid-2.3"
-"""The clause of the reader of an answer, and that of its sender."""
-
 EMPTY_OFFER_CLAUSES: Final = ("oldmaid-7.10", "oldmaid-7.2")
 """The clauses that require an ok to an offer of no cards."""
 

@@ -13,6 +13,7 @@ from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, JOKER, Card, 
 from croupier.rooms.oldmaid.ring.observed import Observed, card_name
 from croupier.rooms.oldmaid.ring.turn_checks import TurnChecker
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
+from croupier.rooms.oldmaid.sender_clauses import sender_clause
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import (
     Discard,
@@ -171,8 +172,9 @@ class Referee:
 
     def _check_malformed(self, sender: Party, receiver: Party, violation: Violation) -> None:
         """Treat malformed input as an answer if one is pending, otherwise as a request."""
-        self._verdicts.append(Verdict(sender, violation))
-        if self._pending_requests[receiver, sender]:
+        is_answer = bool(self._pending_requests[receiver, sender])
+        self._blame(sender, sender_clause(violation, is_answer=is_answer), violation.found, violation.allowed)
+        if is_answer:
             self._pending_requests[receiver, sender].popleft()
         else:
             self._pending_requests[sender, receiver].append(None)

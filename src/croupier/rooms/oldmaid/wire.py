@@ -126,11 +126,11 @@ def refusal(violation: Violation) -> Reply:
 
 
 class _InvalidMessage(Exception):
-    """A value breaks a clause; has what was found and what is allowed."""
+    """A value breaks a clause; has what was found, what is allowed, and the key whose value is wrong, if it is one."""
 
-    def __init__(self, clause: str, found: object, allowed: str) -> None:
-        super().__init__(clause, found, allowed)
-        self.clause, self.found, self.allowed = clause, found, allowed
+    def __init__(self, clause: str, found: object, allowed: str, key: str = "") -> None:
+        super().__init__(clause, found, allowed, key)
+        self.clause, self.found, self.allowed, self.key = clause, found, allowed, key
 
 
 class Wire:
@@ -234,7 +234,7 @@ class Wire:
             return self._parse_message(_decode_json(value))
         except _InvalidMessage as wrong:
             found = wrong.found if isinstance(wrong.found, str) else _excerpt(value)
-            return Violation(wrong.clause, found, wrong.allowed)
+            return Violation(wrong.clause, found, wrong.allowed, about=wrong.key)
 
     def _parse_message(self, fields: object) -> Message:
         if not isinstance(fields, dict):
@@ -374,7 +374,7 @@ def _checked_field(fields: Mapping[str, Any], key: str, fits: Callable[[Any], bo
     if key not in fields:
         raise _InvalidMessage("oldmaid-8.7", f"no key {key}", f"{key} with {allowed}")
     if not fits(fields[key]):
-        raise _InvalidMessage("oldmaid-8.7", f"{key} {_excerpt(JSON_ENCODER.encode(fields[key]))}", allowed)
+        raise _InvalidMessage("oldmaid-8.7", f"{key} {_excerpt(JSON_ENCODER.encode(fields[key]))}", allowed, key)
     return fields[key]
 
 

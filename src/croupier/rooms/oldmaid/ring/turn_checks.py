@@ -66,7 +66,7 @@ class TurnChecker:
             case Pick(position):
                 self._check_pick(player, other, position)
             case _:
-                self._blame(player.nick, "oldmaid-8.6", f"{request} to a player", "your_turn, offer, pick")
+                self._blame(player.nick, "oldmaid-2.2", f"{request} to a player", "your_turn, offer, pick")
 
     def on_answer(self, player: Observed, asker: Observed, request: Request, answer: Reply | Standing) -> None:
         """Check the answer of a player to another one's request."""
