@@ -236,6 +236,16 @@ class ClientObservation(Struct, frozen=True):
             and not self.partial_message
         )
 
+    def matches(self, baseline: "ClientObservation", decision: Decision) -> bool:
+        """Whether the client plays on in the baseline, and has come to the same decision and the same state there."""
+        has_decided = not decision.clause or decision in baseline.server.decisions
+        has_passed = baseline.has_passed_state or not self.server.has_reached_state
+        return baseline.has_played_on and has_decided and has_passed
+
+    def goes_on_after(self, games: int) -> bool:
+        """Whether the client plays on, and more games than this."""
+        return self.has_played_on and self.server.referee.finished_count > games
+
     @property
     def has_played_on(self) -> bool:
         """Nothing was wrong, and a game was finished."""
