@@ -60,10 +60,13 @@ static void prepare(int connections)
         bot->get_length = (size_t)snprintf(bot->get, sizeof bot->get,
                                            "GET /games/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n",
                                            bot->game, credentials);
-        snprintf(bot->post, sizeof bot->post,
-                 "POST /games/%s/players/%s/acts/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n"
-                 "Content-Type: application/json\r\nContent-Length: ",
-                 bot->game, bot->guid, credentials);
+        int post_length = snprintf(bot->post, sizeof bot->post,
+                                   "POST /games/%s/players/%s/acts/ HTTP/1.1\r\nHost: localhost\r\n"
+                                   "Authorization: Basic %s\r\nContent-Type: application/json\r\nContent-Length: ",
+                                   bot->game, bot->guid, credentials);
+        if (post_length >= (int)sizeof bot->post) {
+            fail("--script %s: found credentials of %zu bytes; allowed: fewer", script, strlen(credentials));
+        }
         bot->small_blind = NOBODY;
     }
     free(text);

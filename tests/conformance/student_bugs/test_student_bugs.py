@@ -182,6 +182,14 @@ def test_a_late_message_behind_a_fold_is_not_blamed_on_the_next_game(selection: 
     assert trial.is_right, trial
 
 
+def test_turns_that_all_end_early_are_not_blamed_on_the_timer_of_an_earlier_turn() -> None:
+    (bug,) = (bug for bug in bugs("holdem_server") if bug.name == "turn-five-seconds")
+    (change,) = bug.changes
+    longer = change._replace(new=change.new.replace("3e6", "1.9e6"))
+    trial = attempt(bug._replace(changes=[longer]), selection="holdem/4.15/after-a-turn-in-time")
+    assert (trial.text, trial.tester_error) == ("", "")
+
+
 @pytest.mark.extended
 def test_a_goodbye_to_messages_that_came_together_is_found_as_if_they_had_come_alone() -> None:
     (bug,) = (bug for bug in bugs("kuhn_server") if bug.name == "wrong-action-disconnects")

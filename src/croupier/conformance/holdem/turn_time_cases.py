@@ -30,6 +30,12 @@ MAX_SHORT_SECONDS: Final = 1.5
 EARLY_LOOK_FRACTION: Final = 0.75
 """After this part of a turn it must not have ended yet."""
 
+LATER_TURN_FRACTION: Final = 0.6
+"""A later turn begins after this part of the earlier one.
+
+If all turns ended early, such as after half of their time, the later one would not end with the earlier one.
+"""
+
 OLD_TIMER: Final = Cause("it does not stop the timer of a turn when the player acts", clause="holdem-4.15")
 LEFT_TIMER: Final = Cause("it does not stop the timer of a turn when the player leaves", clause="holdem-4.15")
 """The causes of a turn that ends too early: when the time of an earlier turn is over."""
@@ -166,7 +172,7 @@ async def answered_turn_ends_no_later_one(context: HoldemContext) -> None:
     clock = asyncio.get_running_loop().time
     latest = clock() + whole + CLOCK_ERROR_SECONDS
     await context.act(first, game, bet(context.first_call))
-    await asyncio.sleep(whole / 2)
+    await asyncio.sleep(whole * LATER_TURN_FRACTION)
     began = clock()
     for _ in range(2):  # the other player checks before the flop and after it
         if role := context.role_to_act(await context.get_game(NOBODY, game)):
@@ -187,7 +193,7 @@ async def turn_of_leaver_ends_no_later_one(context: HoldemContext) -> None:
     clock = asyncio.get_running_loop().time
     latest = clock() + whole + CLOCK_ERROR_SECONDS
     await context.leave(context.role_to_act(shown), game)
-    await asyncio.sleep(whole / 2)
+    await asyncio.sleep(whole * LATER_TURN_FRACTION)
     began = clock()
     turn = (shown := await context.get_game(NOBODY, game)).turn
     if role := context.role_to_act(shown):
