@@ -441,6 +441,20 @@ def test_no_player_posts_the_small_blind_twice_when_somebody_has_left(places: in
     assert session.clauses == clauses
 
 
+def test_a_turn_after_an_invalid_bet_that_folds_is_a_violation_of_the_rule_about_the_bet() -> None:
+    session = RefereeSession(3)
+    session.act("ann", ACTION_FOLD)  # the first hand is dealt to two
+    for user in ("bob", "cat"):
+        wealth = next(one.wealth for one in session.fixture.view(None, session.game).table if one.handle == user)
+        session.act(user, ACTION_BET, wealth)
+    game = session.fixture.view(None, session.game)
+    session.report_act("ann", ACTION_BET, -1, 201)
+    session.see(structs.replace(game, cards=Cards((), ("AS", "2H", "3H"), None, None)))
+    (violation,) = session.found
+    assert violation.clause == "holdem-4.8"
+    assert violation.found == f"the turn of {session.guid('ann')}"
+
+
 @pytest.mark.parametrize("board", [("AS", "2H", "3H"), ("AS", "2H", "3H", "4H", "5H")])
 def test_a_turn_after_the_last_decision_is_a_violation(board: Sequence[str]) -> None:
     session = RefereeSession(2)

@@ -280,9 +280,9 @@ class Referee:
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
         """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
         if self._is_played_on(game):
-            yield Violation(
-                "holdem-6.14", f"the turn of {game.turn.player_id}", "the end of the hand: all bets are made"
-            )
+            is_invalid = self._cause_clause in INVALID_BET_CLAUSES  # all bets are made because it folds
+            clause = self._cause_clause if is_invalid else "holdem-6.14"
+            yield Violation(clause, f"the turn of {game.turn.player_id}", "the end of the hand: all bets are made")
             return
         final_stacks = self._finish_hand()
         if len(broke_by_ante(game, self._stakes)) > 1:  # nobody knows what each of them has paid
