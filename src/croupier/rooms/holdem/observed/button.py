@@ -12,7 +12,7 @@ def check_button(last: ObservedHand | None, observed: ObservedHand, clause_count
 
     It may move on by one more if otherwise the last big blind would post it again (holdem-6.2). Where players have
     left, the seat that it moves to may be empty, but a player of more than two does not post the small blind twice.
-    After a hand of two without a flop the button may also have been at the big blind (holdem-6.4).
+    If it has moved on from the big blind of a hand of two without a flop, it was there before (holdem-6.4).
     """
     if last is None:
         return
@@ -21,10 +21,12 @@ def check_button(last: ObservedHand | None, observed: ObservedHand, clause_count
         clause_counts["holdem-6.2"] += 1
         due = (players.index(last.players[last.button]) + 1) % seats
         big_blind = players[(due + (2 if seats > 2 else 1)) % seats]
-        may_move_on = big_blind == last.players[last.hand.blinds[1][0]]
+        last_big_blind = last.players[last.hand.blinds[1][0]]
+        may_move_on = big_blind == last_big_blind
         if observed.button not in {due, (due + may_move_on) % seats}:
-            is_doubtful = len(last.players) == 2 < seats and not last.board
-            clause = "holdem-6.4" if is_doubtful else "holdem-6.2"
+            is_after_big_blind = observed.button == (players.index(last_big_blind) + 1) % seats
+            is_wrong_before = len(last.players) == 2 < seats and not last.board and is_after_big_blind
+            clause = "holdem-6.4" if is_wrong_before else "holdem-6.2"
             what = "the button" if seats > 2 else "the button and the small blind"
             found = f"{what} of {players[observed.button]}"
             yield Violation(clause, found, f"{what} of {players[due]}, the next player")
