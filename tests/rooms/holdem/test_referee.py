@@ -336,6 +336,20 @@ def test_an_invalid_bet_that_is_displayed_is_described() -> None:
     assert violation.allowed == "a fold: this bet is invalid"
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_player_who_is_removed_for_an_invalid_bet_should_have_stayed(players: int) -> None:
+    session = RefereeSession(players)
+    if players > 2:
+        session.act("ann", ACTION_FOLD)  # the first hand is dealt to two
+    user = session.turn()
+    session.report_act(user, ACTION_BET, -1, 201)
+    session.fixture.leave(user, session.game)
+    session.look()
+    (violation,) = session.found
+    assert violation.clause == "holdem-4.7"
+    assert violation.found == f"a table without {session.guid(user)}"
+
+
 @pytest.mark.parametrize(("raised", "last"), [(9490, (ACTION_BET, 9480)), (9990, (ACTION_FOLD, 0))])
 def test_a_folded_short_call_is_found_after_the_next_act(raised: int, last: tuple[int, int]) -> None:
     session = RefereeSession(3)

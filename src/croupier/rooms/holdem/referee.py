@@ -385,7 +385,7 @@ class Referee:
                     "holdem-4.6", "a hand that goes on as after a check", "the end of the hand: a fold"
                 )
             elif final_stacks.clause in INVALID_BET_CLAUSES:
-                violation = final_stacks.find_taken_bet(game) or Violation(
+                violation = final_stacks.find_wrong_invalid_bet(game) or Violation(
                     final_stacks.clause, violation.found, violation.allowed
                 )
             yield violation

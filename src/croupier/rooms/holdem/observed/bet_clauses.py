@@ -9,6 +9,9 @@ from croupier.rooms.holdem.engine.legal import Legal
 INVALID_BET_CLAUSES: Final = frozenset(f"holdem-4.{number}" for number in range(8, 13))
 """The clauses that make a bet invalid."""
 
+KEPT_SEAT_CLAUSE: Final = "holdem-4.7"
+"""The clause by which a player whose invalid bet has folded the hand stays in the game."""
+
 
 def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str | None:
     """Return the clause that makes a bet invalid (holdem-4.8 to holdem-4.12); None if the bet is valid."""

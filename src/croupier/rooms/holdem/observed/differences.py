@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.engine.awards import Pot
+from croupier.rooms.holdem.observed.bet_clauses import INVALID_BET_CLAUSES, KEPT_SEAT_CLAUSE
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game, Guid
 
@@ -23,7 +24,7 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
     shown = {player.player_id: player for player in game.table}
     present = [(seat, player) for seat, player in enumerate(observed.players) if player not in observed.left_players]
     if missing := [player for _, player in present if player not in shown]:
-        clause = cause_clause if cause_clause.startswith("holdem-4") else "holdem-5.8"
+        clause = _missing_clause(observed, missing, cause_clause)
         yield Violation(clause, f"a table without {', '.join(missing)}", "all players of the hand", fatal=True)
         return
     if unexpected := shown.keys() - {player for _, player in present}:
@@ -69,6 +70,13 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
             yield Violation("holdem-5.7", found, allowed, about="small_blind")
     yield from _compare_turn(observed, game, hand.turn, cause_clause, clause_counts)
     yield from _compare_pots(observed, game, clause_counts)
+
+
+def _missing_clause(observed: ObservedHand, missing: Sequence[Guid], cause_clause: str) -> str:
+    """The clause that is violated if players of the hand are not displayed."""
+    if cause_clause in INVALID_BET_CLAUSES and missing == [observed.last_to_act]:
+        return KEPT_SEAT_CLAUSE
+    return cause_clause if cause_clause.startswith("holdem-4") else "holdem-5.8"
 
 
 def rotated[Value](circle: Sequence[Value], is_first: Callable[[Value], bool]) -> Sequence[Value]:

@@ -5,6 +5,7 @@ from itertools import permutations
 
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS
+from croupier.rooms.holdem.observed.bet_clauses import KEPT_SEAT_CLAUSE
 from croupier.rooms.holdem.observed.cards import format_cards
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game, Guid
@@ -65,11 +66,19 @@ class FinalStacks:
             return "holdem-6.11"
         return "holdem-6.15" if self._has_moved_odd_chips(found) else self._winner_clause(found)
 
-    def find_taken_bet(self, game: Game) -> Violation | None:
-        """Return the violation if the invalid bet that should have ended the hand as a fold is displayed as a bet."""
-        _, seat, chips = self._observed.actions[-1]
-        player = next((one for one in game.table if one.player_id == self._observed.players[seat]), None)
-        if player is None or not 0 < chips <= player.bet_so_far or player.state == "folded":
+    def find_wrong_invalid_bet(self, game: Game) -> Violation | None:
+        """Return what is wrong with an invalid bet that has to end the hand as a fold, if the game displays it.
+
+        It is displayed as a bet, or its player, who has not left, is gone.
+        """
+        chips, bettor = self._observed.actions[-1][2], self._observed.last_to_act
+        player = next((one for one in game.table if one.player_id == bettor), None)
+        if player is None:
+            is_gone = bettor not in self._observed.left_players
+            return (
+                Violation(KEPT_SEAT_CLAUSE, f"a table without {bettor}", "all players of the hand") if is_gone else None
+            )
+        if not 0 < chips <= player.bet_so_far or player.state == "folded":
             return None
         found = (
             f"bet_so_far {player.bet_so_far} of {player.handle or player.player_id}: the bet of {chips} was accepted"

@@ -58,6 +58,11 @@ class ObservedHand:
         """Whether the hole cards of all players still in the hand are known."""
         return all(player in self.holes for seat, player in enumerate(self.players) if not self.hand.folded[seat])
 
+    @property
+    def last_to_act(self) -> Guid:
+        """The player of the last action, of which there has to be one."""
+        return self.players[self.actions[-1][1]]
+
     def act(self, kind: str, seat: Seat, chips: int) -> None:
         """Apply an action, see `actions`. Raises IllegalMove."""
         self.actions.append((kind, seat, chips))
