@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
+from croupier.conformance.servers.bench import MAX_SLOW_CASES, HouseBench
 from tests.conformance.mutants.measure import Level
 from tests.conformance.simulation import programs
 from tests.conformance.student_bugs import PROGRAMS, Change, bugs, faulty_sources
@@ -170,6 +171,14 @@ def test_a_late_answer_to_a_message_that_requires_none_is_not_blamed_on_the_next
     late = change._replace(new=change.new.replace(awaited, f"{awaited}        await asyncio.sleep(0.01)\n"))
     trial = attempt(bug._replace(changes=[late]), "--max-failures", 1, selection="sevenhalf/4.4")
     assert trial.is_right, trial
+
+
+def test_cases_are_played_slowly_until_some_fail_on_the_same_clause() -> None:
+    (bug,) = (bug for bug in bugs("sevenhalf_server") if bug.name == "bank-stops-at-tie")
+    with patch.object(HouseBench, "_try", autospec=True, side_effect=HouseBench._try) as tried:
+        assert attempt(bug, selection="sevenhalf/6").is_found
+    slow = {call.args[1].id for call in tried.call_args_list if call.kwargs.get("grace")}
+    assert 0 < len(slow) <= MAX_SLOW_CASES
 
 
 @pytest.mark.parametrize("selection", ["kuhn/4.7/fld-at-bet", "kuhn/4.7/fld-at-check-bet"])

@@ -66,9 +66,11 @@ LEAVING_TRIES: Final = 2
 
 MAX_SLOW_TRIES: Final = 30
 MAX_SLOW_SECONDS: Final = 10.0
+MAX_SLOW_CASES: Final = 3
 """How often, and for how long, a case is played slowly to find the message that a wrong answer belongs to.
 
-The cards may prevent it, and a case may take hundreds of games.
+The cards may prevent it, and a case may take hundreds of games. If this many cases fail on one clause when they are
+played slowly, the others that fail on it are believed.
 """
 
 MAX_ROUNDS_ALONE: Final = 4
@@ -100,6 +102,7 @@ class HouseBench(Bench):
         self._clients: int | None = None  # how many converse at once at a slow server, None if that is not known
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
+        self._slow_counts: Counter[str] = Counter()  # cases that fail on each clause when they are played slowly, too
         self._serves_nobody = False
         self._has_always_room = False
 
@@ -234,10 +237,15 @@ class HouseBench(Bench):
                 attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
             )
             return attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
-        if attempt.steps and _has_unanswered(attempt.dialogue):
-            probe = await self._find_earlier_fault(case, number)
-            return attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
-        return attempt
+        if attempt.failure is None or not (attempt.steps and _has_unanswered(attempt.dialogue)):
+            return attempt
+        clause = attempt.failure.clause
+        if self._slow_counts[clause] == MAX_SLOW_CASES:
+            return attempt
+        probe = await self._find_earlier_fault(case, number)
+        found = attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
+        self._slow_counts[clause] += found.failure is not None and found.failure.clause == clause
+        return found
 
     async def _find_earlier_fault(self, case: HouseServerCase, number: int) -> ScriptedClient | None:
         """Return a conversation in which the house answers a message that requires no answer.
