@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from croupier.conformance.case import Case, select
-from croupier.conformance.holdem import replay
+from croupier.conformance.holdem import learning, replay
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import (
@@ -74,6 +74,15 @@ def test_our_own_server_passes_when_it_pauses_between_hands() -> None:
     cases = [case for case in FAST_CASES if case.play is None]
     results = not_passed(check(cases, pause_seconds=0.02))
     assert results == []
+
+
+def test_a_pause_that_was_not_seen_while_settings_were_learned_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def see_no_pause(_context: object, _game: str) -> None:
+        """Find the next hand at once, as by chance."""
+
+    monkeypatch.setattr(learning, "_measure_pause", see_no_pause)
+    cases = [*select(ALL, "holdem/4.6/folding-for-nothing"), *select(ALL, "holdem/6.2/the-button-moves")]
+    assert not_passed(check(cases, pause_seconds=0.05)) == []
 
 
 def test_player_who_times_out_is_removed() -> None:

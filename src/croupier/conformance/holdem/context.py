@@ -60,6 +60,9 @@ class HoldemContext(Exchange):
         self._games: set[str] = set()
         self._unnamed_openers: list[str] = []  # roles with a seat in a game, one of which POST /games/ did not name
         self._is_closing = False
+        self.has_seen_idle_table = False  # nobody had the turn, although enough players were shown
+        self.has_awaited_hand = False  # a hand began after a time in which nobody had the turn
+        self.has_missed_hand = False  # none began, although it was waited for
         self._viewer: str | None = NOBODY  # the role of the last request, None for credentials of no role
 
     async def close(self) -> None:
@@ -121,11 +124,19 @@ class HoldemContext(Exchange):
         self._viewer = NOBODY if authorization is None else owner
         self._track_seats(owner or role, request, response)
         self.refereed_games.on_response(request, response)
+        self._look_for_idle_table(request, response)
         if self.server.settings.pause_seconds and not self._is_closing and 200 <= response.status < 300:
             found = match_target(request.target)
             if found is not None and found.operation.id in CHANGING_OPERATIONS:
                 await self._await_next_hand(found.parameters[0])
         return response
+
+    def _look_for_idle_table(self, request: SentRequest, response: ReceivedResponse) -> None:
+        """Record that a game is shown in which no player has the turn although enough sit at its table."""
+        found = match_target(request.target)
+        if found is not None and found.operation.id == "get_game" and response.status == 200:
+            shown = self._shown_idle(response)
+            self.has_seen_idle_table |= shown is not None and len(shown.table) >= MIN_PLAYERS
 
     async def _await_next_hand(self, game: str) -> None:
         """Wait until the next hand is dealt after a request that may have ended one, at a server that pauses then."""
@@ -134,14 +145,21 @@ class HoldemContext(Exchange):
         await asyncio.sleep(self.server.settings.pause_seconds)
         for _ in range(MAX_PAUSE_POLLS):
             shown = await self._idle_game(game)
+            self.has_awaited_hand |= shown is None
             if shown is None or self._seated_count(shown) < MIN_PLAYERS:
                 break
             await asyncio.sleep(PAUSE_POLL_SECONDS)
+        else:
+            self.has_missed_hand = True
         self._last_change_at = self._last_request_at
 
     async def _idle_game(self, game: str) -> Game | None:
         """Return a game as it is shown if it is no player's turn; None if it is, or there is no such game any more."""
         response = await self.request(NOBODY, "GET", f"/games/{game}")
+        return self._shown_idle(response)
+
+    def _shown_idle(self, response: ReceivedResponse) -> Game | None:
+        """Return the game of a response if it is no player's turn, None if it is or there is no game."""
         shown = parse_game(response.body, self.dialect).games
         return shown[0] if shown and not shown[0].turn.player_id else None
 

@@ -88,6 +88,7 @@ class HoldemServerBench(Bench):
         self._has_learned = config.deals_deck  # a hand to learn from would take the deck
         if config.deals_deck and config.learned is None:  # it may pause: wait for its hands
             self._server.settings = TableSettings(pause_seconds=PAUSE_POLL_SECONDS)
+        self._may_pause = True  # until no hand has begun for which a case waited
         self._learning_count = 0
         self._has_ended_while_learning = False
         self._case_id = ""  # the case that was tried last
@@ -167,6 +168,9 @@ class HoldemServerBench(Bench):
         if may_find_more and not self._has_learned and server.answer_timeout.has_answered:
             await self._learn()  # a referee can find out more, as in the run that this case repeats
             context, deviations, reason = await self._converse(case)
+        may_pause = self._may_pause and context.has_seen_idle_table and not server.settings.pause_seconds
+        if may_pause and (deviations or reason):
+            context, deviations, reason = await self._converse_with_pauses(case) or (context, deviations, reason)
         if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
             return Attempt(Outcome.SKIP, "its responses take so long that turns may have expired")
         worst = worst_deviation(deviations, preferred=case.clauses[:1])
@@ -306,6 +310,23 @@ class HoldemServerBench(Bench):
         if case.failure_is_choice:
             deviations = [_as_choice(deviation) for deviation in deviations]
         return context, deviations, reason
+
+    async def _converse_with_pauses(
+        self, case: HoldemServerCase
+    ) -> tuple[HoldemContext, Sequence[HttpDeviation], str] | None:
+        """Repeat a case and wait for the next hand; return the result as `_converse` does, None if no hand has begun.
+
+        The pause of a server may be so short that no hand was missing while its settings were learned.
+        Raises OtherSettings.
+        """
+        settings = self._server.settings
+        self._server.settings = replace(settings, pause_seconds=PAUSE_POLL_SECONDS)
+        found = await self._converse(case)
+        if found[0].has_awaited_hand:
+            return found
+        self._server.settings = settings
+        self._may_pause = not found[0].has_missed_hand
+        return None
 
     def _judge(self, worst: HttpDeviation, lines: Sequence[DialogueLine]) -> Attempt:
         """Return the attempt that ended with a deviation."""
