@@ -164,6 +164,11 @@ def test_the_end_of_a_connection_is_not_explained_by_the_answer_before_it() -> N
     assert likely_cause(replace(found, kind=FoundKind.CLOSED)) is None
 
 
+def test_a_refusal_is_not_explained_by_an_object_in_place_of_a_guid() -> None:
+    exchange = SentRequest("POST", "/games/"), ReceivedResponse(401, {}, b'{"error": "credentials"}')
+    assert likely_cause(deviation("holdem-2.7", "the header WWW-Authenticate", "none", exchange=exchange)) is None
+
+
 def report(faulty: FaultyServer, selection: str, dialect: str = "readme") -> Report:
     """Run the tester against a server; return its report."""
 

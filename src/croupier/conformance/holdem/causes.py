@@ -59,7 +59,7 @@ def likely_cause(
         return _status_cause(deviation.wanted_status, raw.status, is_hspe_go=is_hspe_go)
     response = raw if detected is None else detected.read(raw, request.target)
     if is_answered_with_guid(request.target):
-        return _guid_cause(request, response, is_hspe_go=is_hspe_go)
+        return _guid_cause(request, response, is_hspe_go=is_hspe_go) if raw.status < 300 else None
 
     if deviation.clause == POTS_CLAUSE and POT_OF_EACH_BET_DIALECT.read(response, request.target) != response:
         return dialect_cause([POT_OF_EACH_BET_DIALECT])
@@ -85,7 +85,7 @@ def _status_cause(wanted: int, found: int, *, is_hspe_go: bool) -> Cause | None:
 
 
 def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go: bool) -> Cause | None:
-    """The cause of a response that is not a GUID as a JSON string."""
+    """The cause of a successful response that is not a GUID as a JSON string."""
     if response.body.lstrip().startswith(b"{"):
         return dialect_cause([HSPE_GO_DIALECT]) if is_hspe_go else OBJECT_FOR_GUID
     is_bare = BARE_GUID_DIALECT.read(response, request.target) != response
