@@ -24,3 +24,8 @@ def test_all_amounts_of_a_line_are_scaled() -> None:
         scale_text(line, Stakes(50, 100), 50_000) == 'POST /acts/ {"action": 1, "bet_amount": 200, "betAmount": 49900}'
     )
     assert scale_text(line, Stakes(1, 3), 50_000) is None
+
+
+def test_an_odd_chip_does_not_grow_with_the_blinds() -> None:
+    assert scale(10_031, Stakes(50, 100), 10_000) is None
+    assert scale(10_030, Stakes(50, 100), 10_000) == 10_150

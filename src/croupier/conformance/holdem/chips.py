@@ -29,6 +29,8 @@ def scale_text(text: str, stakes: Stakes, stack: int) -> str | None:
 def scale(chips: int, stakes: Stakes, stack: int) -> int | None:
     """Return an amount at these stakes: whole stacks stay stacks, and the rest is counted in blinds.
 
+    An odd amount has no counterpart at higher blinds: the odd chip of a shared pot does not grow with them.
+
     >>> scale(9990, Stakes(5, 10), 1000)
     995
     """
@@ -36,5 +38,6 @@ def scale(chips: int, stakes: Stakes, stack: int) -> int | None:
         return chips
     stacks = (chips + STARTING_STACK // 2) // STARTING_STACK
     blinds, is_odd = divmod((chips - stacks * STARTING_STACK) * stakes.big_blind, STAKES.big_blind)
+    is_odd |= chips % 2 and stakes.big_blind > STAKES.big_blind
     is_impossible = is_odd or stakes.ante or 2 * stakes.small_blind != stakes.big_blind or 2 * abs(blinds) > stack
     return None if is_impossible else stacks * stack + blinds
