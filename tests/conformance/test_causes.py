@@ -34,13 +34,15 @@ CAUSES: Mapping[str, str] = {
     "kuhn: answers in prose": "",
     "sevenhalf: writes its bet as text and waits": "it writes its integers as text",
     "sevenhalf: writes its bet as text and goes on": "it writes its integers as text",
-    "sevenhalf: writes its gain as text": "here it writes its integers as text",
+    "sevenhalf: writes its gain as text": "in some messages it writes its integers as text",
     "sevenhalf: writes its count as a byte": "it sends the number of its cards in one byte",
     "sevenhalf: sends its integers backwards": "it sends its integers with the least significant byte first",
-    "sevenhalf: sends its gain backwards": "here it sends its integers with the least significant byte first",
+    "sevenhalf: sends its gain backwards": (
+        "in some messages it sends its integers with the least significant byte first"
+    ),
     "sevenhalf: sends its bet in eight bytes": "it sends its integers in eight bytes",
     "sevenhalf: sends its bet in two bytes and waits": "it sends its integers in two bytes",
-    "sevenhalf: forgets the sign": "here it sends an integer without its sign",
+    "sevenhalf: forgets the sign": "in some messages it sends an integer without its sign",
     "sevenhalf: sets the highest bit for the sign": "it sets the highest bit of its integers for a minus sign",
     "sevenhalf: writes a sign before its integer": "it writes a minus sign before its integers",
     "sevenhalf: takes the complement of one": "",
@@ -63,7 +65,7 @@ CAUSES: Mapping[str, str] = {
     "sevenhalf: takes a PASS after an ANTE": "it goes on where it has to refuse",
     "sevenhalf: refuses STRT": "",
     "blackjack: writes the balance little-endian": "it sends its integers with the least significant byte first",
-    "blackjack: writes characters of one byte": "here it sends characters of one byte",
+    "blackjack: writes characters of one byte": "in some messages it sends characters of one byte",
     "blackjack: writes lower case": "it writes lower case letters",
     "blackjack: ends its lines": "it ends its messages with a line end",
     "blackjack: spells the ten X": "it spells the ten otherwise than as T",
@@ -87,7 +89,7 @@ def test_a_rogue_is_told_what_it_does(name: str) -> None:
 def test_a_cause_is_found_for_many_rogues_and_reads_as_a_sentence() -> None:
     """The others break a rule of the game rather than of writing: there the clause says it all."""
     causes = [hear(*rogue).cause for rogue in ROGUES[::3]]
-    assert all(cause == "" or re.match(r"(here )?it [a-z]", cause) for cause in causes)
+    assert all(cause == "" or re.match(r"(in some messages )?it [a-z]", cause) for cause in causes)
     assert sum(map(bool, causes)) >= len(causes) // 5
 
 

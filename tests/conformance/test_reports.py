@@ -119,7 +119,7 @@ def test_the_page_shows_every_case_and_filters_by_outcome() -> None:
     assert sum("open" in attrs for attrs in details) == len(failure_groups(REPORT.results))
     report = replace(REPORT, results=(replace(RESULTS[6], clause="kuhn-4.1"),))
     assert "<h2>kuhn-4.1 (<code>STRT P_1</code> is answered" in html(report)
-    assert page.text.index("It breaks the protocol: it puts quotes") < page.text.index("kuhn/4.2/deal-and-act")
+    assert page.text.index("It breaks kuhn-2.6: it puts quotes") < page.text.index("kuhn/4.2/deal-and-act")
     for outcome in Outcome:
         assert f"show-{outcome.value}" in page.ids
         assert f"body:has(#show-{outcome.value}:not(:checked)) .{outcome.value} {{ display: none; }}" in text
@@ -239,7 +239,7 @@ def test_on_a_terminal_each_reason_is_shown_once_and_every_failure_is_named() ->
     assert all(case in text for case in FAILURES)
     assert text.count("43 41 52 44 20 22") == 1
     assert "1 more case fails for this reason\n  kuhn/4.3/check\n" in text
-    assert text.rstrip().endswith(f"It breaks the protocol: {QUOTES}.")
+    assert text.rstrip().endswith(f"It breaks kuhn-2.6: {QUOTES}.")
 
 
 def test_a_line_names_the_broken_clause_unless_it_is_that_of_the_case() -> None:

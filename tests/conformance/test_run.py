@@ -256,6 +256,9 @@ def test_a_server_that_ends_with_its_clients_is_told_so_at_once() -> None:
     assert len(report.results) <= 5
 
 
+BUSY_TRIES = 3
+"""A busy machine may show the end of a server only when its message is whole: then it is on kuhn-8.2."""
+
 ENDS_WITH_THE_SECOND_CLIENT = """
 import socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -307,8 +310,11 @@ def test_a_server_that_ends_at_a_reset_fails_the_cases_about_that(name: str) -> 
 def test_a_server_that_ends_in_a_message_breaks_the_clause_of_the_stream(selection: str) -> None:
     line = command("kuhn", "server", "ends-in-a-message")
     plan = Plan(room=HOUSE_ROOMS["kuhn"], role="server", selection=selection, command=line)
-    (result,) = asyncio.run(check(plan, lambda _: None, time.time())).results
-    assert result.failure is not None
+    for _ in range(BUSY_TRIES):
+        (result,) = asyncio.run(check(plan, lambda _: None, time.time())).results
+        assert result.failure is not None
+        if result.failure.clause != "kuhn-8.2":
+            break
     assert (result.failure.clause, str(result.failure.cause)) == ("kuhn-1.3", "it has ended (exit status 5)")
 
 

@@ -25,7 +25,7 @@ def explaining(*messages: Message) -> set[str]:
     [
         (Bksc(("5o", "re"), "05.5"), RIGHT),
         (Bksc(("5o", "re"), "06.0"), "counts r as 1"),
-        (Bksc(("5o", "re"), "17.0"), "counts scr as 10 and more"),
+        (Bksc(("5o", "re"), "17.0"), "counts s, c, r as 10 and more"),
     ],
 )
 def test_the_score_of_the_bank_shows_what_it_counts(bank: Bksc, reading: str) -> None:
@@ -37,7 +37,7 @@ def test_the_score_of_the_bank_shows_what_it_counts(bank: Bksc, reading: str) ->
 
 def test_scores_without_their_half_are_no_figures_that_count_nothing() -> None:
     game = (DRAW, CARD["4c"], PASS)
-    readings = {"cuts off the half of a score", "counts scr as 0"}
+    readings = {"cuts off the half of a score", "counts s, c, r as 0"}
     assert readings & explaining(*game, Bksc(("re", "5o"), "05.0"), Gain(-100)) == readings
     other = explaining(*game, Bksc(("re", "so", "5o"), "06.0"), Gain(-100))
     assert readings & other == {"cuts off the half of a score"}

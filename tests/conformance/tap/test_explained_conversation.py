@@ -13,7 +13,7 @@ from croupier.rooms import HOUSE_ROOMS
 HUNDRED, FIFTY = pack(">i", 100), pack(">i", 50)
 
 ALL = "it sends its integers with the least significant byte first"
-HERE = f"here {ALL}"
+IN_SOME_MESSAGES = f"in some messages {ALL}"
 
 BUST_GAME = (
     (CLIENT, b"STRT"),
@@ -58,7 +58,7 @@ def verdicts(room: str, *pieces: tuple[int, bytes]) -> list[str]:
         (
             "blackjack",
             (*SURRENDER, (HOUSE, pack("<i", 50))),
-            [f"house blackjack-2.3: found RES L 838860800 ({HERE})"],
+            [f"house blackjack-2.3: found RES L 838860800 ({IN_SOME_MESSAGES})"],
         ),
         ("blackjack", (*SURRENDER, (HOUSE, HUNDRED)), ["house blackjack-5.3: found RES L 100"]),
         (
@@ -72,7 +72,7 @@ def verdicts(room: str, *pieces: tuple[int, bytes]) -> list[str]:
         (
             "sevenhalf",
             (*BUST_GAME, (HOUSE, pack("<i", -150))),
-            [f"house sevenhalf-2.3: found GAIN 1795162111 ({HERE})"],
+            [f"house sevenhalf-2.3: found GAIN 1795162111 ({IN_SOME_MESSAGES})"],
         ),
         (
             "sevenhalf",

@@ -93,7 +93,7 @@ def likely_cause(
 
 def _cause_of_dialect(room: HouseRoom, dialect: Dialect, *, is_partial: bool = False) -> Cause:
     """The cause of messages in a dialect; `is_partial`: only a part of the stream is in it."""
-    text = f"{'here it' if is_partial else 'it'} {dialect.description}"
+    text = f"{'in some messages it' if is_partial else 'it'} {dialect.description}"
     if not dialect.is_consistent:
         return Cause(text)
     clause = f"{room.name}-{dialect.section}"

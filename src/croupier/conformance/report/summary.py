@@ -95,6 +95,12 @@ class FailureGroup(Struct, frozen=True):
         return broken_clause(self.example)
 
     @property
+    def shared_clause(self) -> str:
+        """The clause that all failures break, empty if they break several."""
+        clauses = {broken_clause(result) for result in self.results}
+        return self.clause if len(clauses) == 1 else ""
+
+    @property
     def title(self) -> str:
         """A sentence with the cause or the clause, and the number of cases."""
         first_sentence = find_clause(self.clause).first_sentence.rstrip(".:")
@@ -272,7 +278,9 @@ def verdict_sentence(report: Report) -> str:
     if not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
     if groups[0].cause is not None:
-        return f"It breaks the protocol: {_all_departures(report, groups) or groups[0].cause}."
+        departures = _all_departures(report, groups)
+        broken = "" if departures else groups[0].shared_clause
+        return f"It breaks {broken or 'the protocol'}: {departures or groups[0].cause}."
     clauses = list(dict.fromkeys(group.clause for group in groups))
     if len(clauses) == 1:
         return _broken_sentence(clauses[0])

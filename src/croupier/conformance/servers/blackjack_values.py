@@ -106,7 +106,7 @@ WRONG_VALUES: Final[Mapping[str, int]] = {"0": 0, "1": 1, "11": 11, "more than 2
 VALUE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts J, Q and K as 11, 12 and 13": partial(_with_values, {"J": 11, "Q": 12, "K": 13}),
     **{
-        f"counts {ranks} as {text}": partial(_with_values, dict.fromkeys(ranks, value))
+        f"counts {', '.join(ranks)} as {text}": partial(_with_values, dict.fromkeys(ranks, value))
         for ranks in ("J", "Q", "K", "T", "JQK", "TJQK")
         for text, value in WRONG_VALUES.items()
     },

@@ -73,14 +73,15 @@ READINGS: Final = (
     Reading("it cuts off the half of a score", "sevenhalf-5.2", partial(_explains, {}, _whole_score)),
     _reading("counts all copes as 0.5, like the cavalls: both are a c", {card: 1 for card in CARDS if "c" in card}),
     *(
-        _reading(f"counts {ranks} as {value / 2:g}", _with_ranks(dict.fromkeys(ranks, value)))
+        _reading(f"counts {', '.join(ranks)} as {value / 2:g}", _with_ranks(dict.fromkeys(ranks, value)))
         for ranks in (*FIGURES, FIGURES)
         for value in range(MAX_FIGURE_HALVES + 1)
         if value != 1
     ),
     *(
         _reading(
-            f"counts {FIGURES} as {values[0] / 2:g} and more", _with_ranks(dict(zip(FIGURES, values, strict=True)))
+            f"counts {', '.join(FIGURES)} as {values[0] / 2:g} and more",
+            _with_ranks(dict(zip(FIGURES, values, strict=True))),
         )
         for first in (8, 10)
         for values in ([first + place for place in range(3)], [2 * (first + place) for place in range(3)])
