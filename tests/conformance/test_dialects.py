@@ -104,6 +104,14 @@ def test_what_is_in_no_dialect_is_handed_on_as_it_came(room: HouseRoom) -> None:
         assert DialectReader(each).feed(b"#" * 2 * MAX_UNREAD_BYTES) == b"#" * 2 * MAX_UNREAD_BYTES
 
 
+@pytest.mark.parametrize("cut", range(31))
+def test_messages_in_a_dialect_are_read_also_after_one_that_is_spelt_as_in_the_protocol(cut: int) -> None:
+    found = DialectReader(spelling("sevenhalf", "writes the suit of a card before its rank"))
+    data = b"CARD o7BKSC \0\0\0\x012o 02.0CARD cs"
+    assert found.feed(data[:cut]) + found.feed(data[cut:]) == b"CARD 7oBKSC \0\0\0\x012o 02.0CARD sc"
+    assert (found.has_failed, found.message_count) == (True, 2)
+
+
 ORDINARY = (
     "ends its messages with a line end",
     "ends its messages with a NUL",

@@ -173,6 +173,19 @@ def test_a_late_answer_to_a_message_that_requires_none_is_not_blamed_on_the_next
     assert trial.is_right, trial
 
 
+def test_a_late_end_of_a_game_at_the_goal_is_no_message_that_is_left_out() -> None:
+    (bug,) = (bug for bug in bugs("sevenhalf_server") if bug.name == "bust-at-goal")
+    late = Change(
+        "sevenhalf_server.py",
+        "> GOAL:\n            self.may_pass_late = True\n            return await self.end_game([card, ",
+        ">= GOAL:\n            self.may_pass_late = True\n            await self.send(card)\n"
+        "            await asyncio.sleep(0.01)\n            return await self.end_game([",
+    )
+    for selection in ("sevenhalf/4.7/draw-at-seven-and-a-half", "sevenhalf/4.6/document-example-2"):
+        trial = attempt(bug._replace(changes=[late]), selection=selection)
+        assert (trial.clause, trial.text) == ("sevenhalf-4.7", "")
+
+
 def test_cases_are_played_slowly_until_some_fail_on_the_same_clause() -> None:
     (bug,) = (bug for bug in bugs("sevenhalf_server") if bug.name == "bank-stops-at-tie")
     with patch.object(HouseBench, "_try", autospec=True, side_effect=HouseBench._try) as tried:

@@ -213,14 +213,16 @@ def without_digits(data: bytes) -> bytes:
 class DialectReader:
     """Reads the stream of one end in a dialect and returns it as the protocol spells it.
 
-    A number in digits ends with the chunk that it comes in, since nothing else may follow. Data that is not in the
-    dialect is passed on unchanged, and `has_failed` is set. `message_count` messages have been read.
+    A number in digits ends with the chunk that it comes in, since nothing else may follow. A message that is spelled as
+    in the protocol, and data that is neither in the dialect nor a message, are passed on unchanged, and `has_failed` is
+    set. `message_count` messages of the dialect have been read.
     """
 
     def __init__(self, dialect: Dialect) -> None:
         self.has_failed = False
         self.message_count = 0
         self._dialect = dialect
+        self._protocol = Dialect("", dialect.layout, dialect.protocol_fields, {})
         self._awaits_greeting = bool(dialect.greeting)
         self._rest = b""
 
@@ -244,16 +246,20 @@ class DialectReader:
                 if self.message_count:
                     rest = self._skip_suffix(rest)
                 reading = self._dialect.read(rest) if rest else None
+                self.message_count += reading is not None
             except NotInDialectError:
                 self.has_failed = True
-                self._rest = b""
-                return found + rest
+                try:
+                    reading = self._protocol.read(rest)
+                    reading = None if reading is None else (rest[: reading[1]], reading[1])
+                except NotInDialectError:
+                    self._rest = b""
+                    return found + rest
             if reading is None:
                 break
             message, length = reading
             found += message
             rest = rest[length:]
-            self.message_count += 1
         self._rest = rest if len(rest) < MAX_UNREAD_BYTES else b""
         return found if len(rest) < MAX_UNREAD_BYTES else found + rest
 

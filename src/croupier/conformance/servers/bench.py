@@ -28,7 +28,7 @@ from croupier.conformance.servers.verdicts import (
     is_fatal,
 )
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
-from croupier.core.errors import FoundKind
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 
@@ -102,7 +102,7 @@ class HouseBench(Bench):
         self._clients: int | None = None  # how many converse at once at a slow server, None if that is not known
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
         self._broken_alone: set[str] = set()  # the clauses that the house breaks with one client
-        self._slow_counts: Counter[str] = Counter()  # cases that fail on each clause when they are played slowly, too
+        self._slow_causes: dict[str, list[Cause | None]] = {}  # of cases that fail on a clause when played slowly, too
         self._serves_nobody = False
         self._has_always_room = False
 
@@ -237,20 +237,40 @@ class HouseBench(Bench):
                 attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
             )
             return attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
-        if attempt.failure is None or not (attempt.steps and _has_unanswered(attempt.dialogue)):
+        return await self._play_slowly(case, attempt, number)
+
+    async def _play_slowly(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
+        """Find out whether the wrong message of the house answers an earlier message, or none at all.
+
+        A cause that may be one of such a message is only believed if it is found slowly, too.
+        """
+        is_unasked = self._may_be_unasked(attempt.dialogue)
+        if attempt.failure is None or not (attempt.steps and (is_unasked or _has_unanswered(attempt.dialogue))):
             return attempt
-        clause = attempt.failure.clause
-        if self._slow_counts[clause] == MAX_SLOW_CASES:
-            return attempt
-        probe = await self._find_earlier_fault(case, number)
-        found = attempt if probe is None else self._judge.failure(case, Outcome.FAIL, probe)
-        self._slow_counts[clause] += found.failure is not None and found.failure.clause == clause
-        return found
+        clause, found = attempt.failure.clause, attempt
+        causes = self._slow_causes.setdefault(clause, [])
+        if len(causes) < MAX_SLOW_CASES:
+            if (probe := await self._find_earlier_fault(case, number)) is not None:
+                found = self._judge.failure(case, Outcome.FAIL, probe)
+            if found.failure is not None and found.failure.clause == clause:
+                causes.append(None if probe is None else found.failure.cause)
+        is_doubtful = found is attempt and is_unasked and attempt.failure.cause not in causes
+        return attempt.blamed(clause, None) if is_doubtful else found
+
+    def _may_be_unasked(self, dialogue: Sequence[DialogueLine]) -> bool:
+        """Whether the house has not answered the client last, or has refused its message after another answer."""
+        if len(dialogue) < 2 or dialogue[-1].side == CLIENT or type(dialogue[-1].message) is Violation:
+            return False
+        *before, last = dialogue
+        if self._test_data.is_refusal(last.message):
+            return before[-1].side == HOUSE
+        due = self._conversations.new_conversation().replay(before).referee.pending
+        return due is not None and not due.has_kind_of(last.message)
 
     async def _find_earlier_fault(self, case: HouseServerCase, number: int) -> ScriptedClient | None:
-        """Return a conversation in which the house answers a message that requires no answer.
+        """Return a conversation in which the house answers a message that requires no answer, or speaks unasked.
 
-        Such an answer may arrive after the next message, which then seems to be the one with the wrong answer, or even
+        What it says may arrive after the next message, which then seems to be the one with the wrong answer, or even
         with a right one, until the conversation has gone on for a while: play the case slowly. Returns None if there is
         no such conversation, or none is found in time.
         """
@@ -284,8 +304,8 @@ class HouseBench(Bench):
         if self._owes_refusal(dialogue):
             return ENDS_AT_REFUSALS
         last = next((line.message for line in reversed(dialogue) if line.side == CLIENT), None)
-        if self._test_data.is_refusal(last):
-            return None  # an error of the client, to which it reacts
+        if type(last) is Violation or self._test_data.is_refusal(last):
+            return None  # it reacts to what it cannot read, or to an error of the client
         referee = self._conversations.new_conversation().replay(dialogue).referee
         return ENDS_AFTER_GAMES if referee.finished_count and referee.game is None else None
 
