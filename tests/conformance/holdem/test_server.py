@@ -13,6 +13,7 @@ import pytest
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.holdem import learning, replay
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import (
@@ -83,6 +84,23 @@ def test_a_pause_that_was_not_seen_while_settings_were_learned_is_no_fault(monke
     monkeypatch.setattr(learning, "_measure_pause", see_no_pause)
     cases = [*select(ALL, "holdem/4.6/folding-for-nothing"), *select(ALL, "holdem/6.2/the-button-moves")]
     assert not_passed(check(cases, pause_seconds=0.05)) == []
+
+
+def test_no_hand_is_awaited_at_a_table_of_one_whose_players_are_shown_without_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    has_missed: list[bool] = []
+    await_next_hand = HoldemContext._await_next_hand
+
+    async def recorded(context: HoldemContext, game: str) -> None:
+        await await_next_hand(context, game)
+        has_missed.append(context.has_missed_hand)
+
+    monkeypatch.setattr(HoldemContext, "_await_next_hand", recorded)
+    nameless = FaultyServer(frozenset(), of_players(lambda player: {**player, "handle": ""}))
+    check(select(ALL, "holdem/3.10/leaving-one-alone"), faulty=nameless, pause_seconds=0.05)
+    assert has_missed
+    assert not any(has_missed)
 
 
 def test_player_who_times_out_is_removed() -> None:

@@ -164,7 +164,12 @@ class HoldemContext(Exchange):
         return shown[0] if shown and not shown[0].turn.player_id else None
 
     def _seated_count(self, shown: Game) -> int:
-        """Return how many sit at a table that is shown, with those who have joined and were never shown there."""
+        """Return how many sit at a table that is shown, with those who have joined and were never shown there.
+
+        Nobody knows who these are if the players are shown without their names.
+        """
+        if not all(player.handle for player in shown.table):
+            return len(shown.table)
         joined = {self.user(seat.role).name for seat in self.joined_seats if seat.game == shown.game_id}
         handles = {player.handle for player in shown.table}
         return len(handles | joined.difference(self.shown_handles.get(shown.game_id, ())))
